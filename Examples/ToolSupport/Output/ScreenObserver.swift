@@ -31,6 +31,9 @@ package final class ScreenObserver: SyncObserver {
       screen.say("\(type): \(error)", isWarning: true)
     case .undecodable(let id, let reason):
       screen.say("\(id) cannot be shown: \(reason)", isWarning: true)
+    case .targetDeleted(let id, let rule, let referrers):
+      let records = Counted(referrers.count, "record refers", "records refer")
+      screen.say("\(id) was deleted elsewhere, and \(records) to it here: \(rule.rawValue).")
     case .conflict(let conflict, true):
       screen.say("\(conflict.id) was edited here and there: \(conflict.reason).")
     case .policyFailed(let id, let reason):

@@ -45,6 +45,8 @@ extension SyncEvent {
       "edit.saved records=\(ids.count)"
     case .edited(.everything):
       "edit.saved records=many"
+    case .targetDeleted(let id, let rule, let referrers):
+      "edit.target.deleted id=\(id) rule=\(rule.rawValue) referrers=\(referrers.count)"
     case .annotated(let id):
       "value.saved id=\(id)"
     case .hidden(.records(let ids)):

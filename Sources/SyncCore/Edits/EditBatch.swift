@@ -188,7 +188,7 @@ public struct EditBatch {
   }
 
   /// Returns the content of an edit with some members, in the stored bytes where they are equal.
-  private static func content(
+  static func content(
     of fields: FieldMap, onto stored: Payload?, _ id: RecordID, _ entity: Entity?
   ) throws(SyncError) -> Edit.Content {
     var fields = fields
@@ -201,7 +201,7 @@ public struct EditBatch {
   }
 
   /// Returns the record that a value is written to.
-  private static func id<T: SyncedRecord>(of value: T, key: String) throws(SyncError) -> RecordID {
+  static func id<T: SyncedRecord>(of value: T, key: String) throws(SyncError) -> RecordID {
     let id = RecordID(type: T.recordType, key: key)
     guard value.isNamed(otherThan: key) else { return id }
     throw SyncError(
@@ -235,7 +235,7 @@ public struct EditBatch {
   ///
   /// Their edit would wait forever, and delay other edits. Such values in the stored record came
   /// from the remote, and stay unchanged.
-  private static func checkIsPortable(
+  static func checkIsPortable(
     _ fields: FieldMap, unlike stored: FieldMap, _ id: RecordID
   ) throws(SyncError) {
     for field in fields.fields where fields[field] != stored[field] {
@@ -272,7 +272,7 @@ public struct EditBatch {
     try writer.edit(id) { (_) throws(SyncError) in .deletion }
   }
 
-  private static func fields(_ id: RecordID, _ encoded: () throws -> FieldMap) throws(SyncError) -> FieldMap {
+  static func fields(_ id: RecordID, _ encoded: () throws -> FieldMap) throws(SyncError) -> FieldMap {
     do {
       return try encoded()
     } catch {

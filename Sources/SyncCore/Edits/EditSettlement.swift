@@ -46,6 +46,8 @@ struct EditSettler {
     _ remoteState: RemoteState, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
   ) -> EditSettlement {
     let entry = entry.taking(serverManagedFields, of: remoteState)
+    // A default gives way to whatever the remote has, without a conflict.
+    if entry.isSeed { return settled(by: remoteState, entry) }
     if remoteState.isSame(as: entry.edit.content) {
       if !isAnswer, let settlement = sharing(remoteState, entry, flaw) { return settlement }
       return settled(by: remoteState, entry)

@@ -61,7 +61,7 @@ struct EditWriter {
     let content = try change(shown ?? hidden).keepingImmutable(shown ?? hidden, entity)
     if let hidden, content.isShown(by: hidden) { return try showAgain(hidden, entity) }
     if shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
-    let base = if let pending { pending.base } else { try base(of: id, shown: shown ?? hidden) }
+    let base = if let pending { pending.baseOfNextEdit } else { try base(of: id, shown: shown ?? hidden) }
     let entry = entry(for: content, of: id, entity, on: base, after: pending)
     try check(entry, entity)
     if hidden != nil { try transaction.release([.record(id)]) }
@@ -70,6 +70,38 @@ struct EditWriter {
     try write(batch)
     if let shown, endsGroup(of: shown, content, entity) { ended[id.type, default: []].insert(id) }
     if shown == nil, content != .deletion { appeared.append(id) }
+  }
+
+  /// Inserts a record that gives way to whatever the remote has.
+  ///
+  /// - Returns: Whether the record was inserted. One that is here, or is known as deleted or
+  ///   withheld, stays as it is.
+  mutating func seed(_ id: RecordID, _ content: Edit.Content) throws(SyncError) -> Bool {
+    let entity = try entity(of: id)
+    guard try transaction.state(of: id) == nil, try transaction.withheld(for: [.record(id)]).isEmpty else {
+      return false
+    }
+    let edit = Edit(content, stamp: clock.seedStamp())
+    let entry = OutboxEntry(
+      id: id, edit: Edit(content.stamped(edit.stamp, by: entity), stamp: edit.stamp), base: .none)
+    try check(entry, entity)
+    var batch = Batch()
+    batch.add(entry, entity)
+    try write(batch)
+    appeared.append(id)
+    return true
+  }
+
+  /// Writes a live record to the remote again, which has deleted it.
+  mutating func restore(_ shown: Record, over tombstone: Tombstone) throws(SyncError) {
+    let entity = try entity(of: shown.id)
+    try transaction.release([.record(shown.id)])
+    var batch = Batch()
+    batch.add(
+      entry(
+        for: .upsert(shown.payload, schemaVersion: shown.schemaVersion), of: shown.id, entity,
+        on: .deleted(tombstone), after: nil), entity)
+    try write(batch)
   }
 
   /// Whether an edit by the app removes a record's natural key, or changes it.

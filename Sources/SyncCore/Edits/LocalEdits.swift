@@ -15,6 +15,7 @@ public struct LocalEdits: Sendable {
   private let schema: SyncSchema
   private let clock: any Clock<Duration>
   private let options: EditOptions
+  private let account: String?
   let emit: @Sendable (SyncEvent) -> Void
 
   /// Creates an editor of a store with the types of a schema.
@@ -41,18 +42,19 @@ public struct LocalEdits: Sendable {
       schema: schema.synced(
         with: Entity.RemoteTraits(
           serverManagedFields: serverManagedFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false)),
-      clock, options, emit)
+      clock, options, account: nil, emit)
   }
 
   /// Creates an editor for a schema that knows the remote.
   init(
     store: any LocalStore, schema: SyncSchema, _ clock: any Clock<Duration>, _ options: EditOptions,
-    _ emit: @escaping @Sendable (SyncEvent) -> Void
+    account: String?, _ emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.store = store
     self.schema = schema
     self.clock = clock
     self.options = options
+    self.account = account
     self.emit = emit
   }
 
@@ -166,8 +168,9 @@ public struct LocalEdits: Sendable {
   public func perform<R: Sendable>(
     _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    let (schema, options, now) = (schema, options, clock.timestamp)
+    let (schema, options, account, now) = (schema, options, account, clock.timestamp)
     let (result, changed, events) = try await store.write(.app) { (transaction) throws(SyncError) in
+      try StoreAccount.demand(account, in: transaction)
       var batch = EditBatch(
         writer: try EditWriter(schema, at: now, maximumClockSkew: options.maximumClockSkew, in: transaction),
         schema: schema, options: options, transaction: transaction)
@@ -209,7 +212,8 @@ public struct LocalEdits: Sendable {
           chosen.map { entry in
             var entry = entry
             entry.state = .waiting
-            entry.attempts = 0
+            // The remote may have received what was sent.
+            entry.attempts = entry.sent == nil ? 0 : 1
             return entry
           })
       }

@@ -11,6 +11,8 @@ struct RunEnvironment: Sendable {
   var options: SyncOptions
   var edits: EditOptions
   var clock: any Clock<Duration>
+  /// The account whose store this is; `nil` for any.
+  var account: String?
   var connectivity: (any ConnectivityMonitor)?
   var priorities: PriorityBoard
   /// The attempts of this engine, observed by ``SyncCoordinator``.

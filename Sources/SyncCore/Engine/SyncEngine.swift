@@ -30,18 +30,20 @@ public final class SyncEngine: Sendable {
   ///   - clock: Waits, measures and stamps; the machine's by default.
   ///   - options: Page sizes, concurrency, retries and guards.
   ///   - edits: How conflicts between local edits and the remote are resolved.
+  ///   - account: Names whose records the store holds, such as an id of the user. A store that holds
+  ///     those of another account is refused; without a name, nothing is asked.
   ///   - connectivity: Reports whether the network is there; without one, requests are made and
   ///     retried.
   ///   - observers: Receive all events, besides ``events()``.
   ///   - random: Gives the jitter of pauses; the system's generator by default.
   /// - Throws: `invalidConfiguration` for options that are invalid, or not safe with the source,
-  ///   for a merge policy of an undeclared type, and for a sink of another remote; what
-  ///   ``LocalStore/register(_:)`` throws.
+  ///   for a merge policy of an undeclared type, and for a sink of another remote; `otherAccount` for
+  ///   a store of another account; what ``LocalStore/register(_:)`` throws.
   public init(
     schema: SyncSchema, store: any LocalStore, source: any RemoteRecordSource,
     sink: (any RemoteRecordSink)? = nil,
     clock: any Clock<Duration> = ContinuousClock(), options: SyncOptions = SyncOptions(),
-    edits: EditOptions = EditOptions(),
+    edits: EditOptions = EditOptions(), account: String? = nil,
     connectivity: (any ConnectivityMonitor)? = nil, observers: [any SyncObserver] = [],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) async throws(SyncError) {
@@ -52,6 +54,7 @@ public final class SyncEngine: Sendable {
         .invalidConfiguration, during: "setting up the sync",
         "A merge policy is for \(type), which is not declared.")
     }
+    try await StoreAccount.claim(account, in: store)
     try await StoredDeclarations.register(schema, with: store)
     let schema = schema.synced(
       with: Entity.RemoteTraits(
@@ -62,7 +65,7 @@ public final class SyncEngine: Sendable {
     self.hub = hub
     self.environment = RunEnvironment(
       schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
-      connectivity: connectivity,
+      account: account, connectivity: connectivity,
       priorities: PriorityBoard(), random: RandomBits(random), emit: { hub.emit($0) })
   }
 
@@ -111,6 +114,11 @@ public final class SyncEngine: Sendable {
     _ request: SyncRequest, token: (any CancellationToken)?, onBegin: () -> Void
   ) async throws(SyncError) -> SyncResult {
     let (environment, hub) = (environment, hub)
+    if let account = environment.account {
+      try await environment.store.read { (snapshot) throws(SyncError) in
+        try StoreAccount.demand(account, in: snapshot)
+      }
+    }
     let scope = try SyncScope(request, of: schema, canPush: environment.sink != nil)
     var measured = environment
     measured.meter = SyncMeter()
@@ -189,7 +197,8 @@ public final class SyncEngine: Sendable {
   public var edits: LocalEdits {
     let hub = hub
     return LocalEdits(
-      store: environment.store, schema: schema, environment.clock, environment.edits
+      store: environment.store, schema: schema, environment.clock, environment.edits,
+      account: environment.account
     ) { hub.emit($0) }
   }
 

@@ -114,6 +114,9 @@ final class HistoryEntry: Sendable {
     case failed(SyncError)
   }
 
+  /// When the sync began.
+  var began: Timestamp { begun.began }
+
   /// Creates the entry of a sync that begins.
   ///
   /// - Parameter elapsed: The time since the sync began.

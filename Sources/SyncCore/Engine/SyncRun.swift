@@ -27,6 +27,7 @@ struct SyncRun {
       // At last, what can only be done with complete pulls.
       pulls ? DeclarationWithholding() : nil,  // withholds what dangles by a changed declaration
       pulls ? SweepPhase() : nil,  // removes what listings lacked, and carries out held deletions
+      pulls ? sink.map { TargetDeletion(sink: $0) } : nil,  // ends deletions that references hold back
       pulls ? LoserReview() : nil,  // shows losers again whose winners are gone
       pulls ? ArrivalCollapse() : nil,  // collapses duplicates that have arrived
       pulls ? sink.map { LoserDeletion(sink: $0) } : nil,  // deletes losers at the remote

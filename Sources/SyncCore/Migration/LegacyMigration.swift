@@ -4,7 +4,8 @@ import SyncPorts
 
 /// The migration of legacy settings to records.
 ///
-/// Each legacy key becomes one record, with a member from each dictionary.
+/// Each legacy key becomes one record, with a member from each dictionary. A record that is not here
+/// is inserted as a default, which gives way to what the remote has; see ``LocalEdits/seed(_:key:)``.
 ///
 /// ```swift
 /// let migration = LegacyMigration(
@@ -50,6 +51,8 @@ public struct LegacyMigration: Sendable {
     /// The record stays as it is.
     case keep
     /// The record's members take the values of the settings.
+    ///
+    /// A record that is not here is inserted as an edit of a person, not as a default.
     case overwrite
   }
 }
@@ -190,6 +193,9 @@ private struct Batch: Sendable {
     for field in fields.fields { new[field] = fields[field] }
     let id = try self.id(for: key, new, edits)
     let earlier = try edits.record(id)
+    if earlier == nil, migration.existing != .overwrite {
+      return try edits.seed(id, new) ? \.inserted : \.unchanged
+    }
     if earlier != nil, migration.existing == .keep { return \.unchanged }
     let overwrites = migration.existing == .overwrite
     var isChanged = false

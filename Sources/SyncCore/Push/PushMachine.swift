@@ -200,8 +200,12 @@ struct PushMachine {
     // An edit that failed alone, before the remote was known to be there, is at fault if it fails
     // again.
     batches += (search?.answered() ?? []).map { [$0.entry] }
+    let isFirstRequest = failedAttempts == 0
     state = .settling
-    return .settle(zip(batch, outcomes).map { PushAnswer(entry: $0, outcome: $1) })
+    return .settle(
+      zip(batch, outcomes).map {
+        PushAnswer(entry: $0, outcome: $1, isFirstAttempt: isFirstRequest && $0.attempts == 1)
+      })
   }
 
   /// Records that the pause is over.

@@ -61,7 +61,11 @@ extension PushPortion {
     at now: Timestamp, from snapshot: any StoreSnapshot
   ) throws(SyncError) -> LoadedPortion {
     var loaded = LoadedPortion(candidates: [], count: entries.count, last: entries.last?.edit.stamp)
-    let due = entries.filter { $0.isDue(at: now) && stage.includes($0) && !blocked.contains($0.id) }
+    // Whether the remote has a default's record is known after the first pull.
+    let areSeedsDue = try snapshot.checkpoint(for: type)?.committedAt != nil
+    let due = entries.filter {
+      $0.isDue(at: now) && stage.includes($0) && !blocked.contains($0.id) && (areSeedsDue || !$0.isSeed)
+    }
     if stage == .deletions {
       loaded.candidates = try deletions(due, entity, in: schema, at: now, from: snapshot)
       return loaded
@@ -80,7 +84,9 @@ extension PushPortion {
         loaded.candidates.append(
           PushCandidate(entry: entry, waitsFor: references.filter(absent.contains)))
       }
-      open = new.filter { $0.id.type == type && $0.isDue(at: now) && seen.insert($0.id).inserted }
+      open = new.filter {
+        $0.id.type == type && $0.isDue(at: now) && (areSeedsDue || !$0.isSeed) && seen.insert($0.id).inserted
+      }
     }
     return loaded
   }

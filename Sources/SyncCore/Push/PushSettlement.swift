@@ -5,6 +5,8 @@ import SyncPorts
 struct PushAnswer: Hashable, Sendable {
   var entry: OutboxEntry
   var outcome: PushOutcome
+  /// Whether no earlier attempt at the edit can have taken effect.
+  var isFirstAttempt = false
 }
 
 /// The result of one edit that was sent.
@@ -67,6 +69,8 @@ struct PushSettlement: Sendable {
       case .conflict:
         if let remoteState {
           met.append(remoteState)
+          // Another replica has written what the remote has, even if it equals the edit.
+          if answer.isFirstAttempt, entry.sent == answer.entry.sent { kept.withdraw(entry) }
         } else if entry.base == .none {
           // The remote refuses the creation, and reports no record that is in the way.
           kept.keep(entry, as: .postponed(until: now + pause(nil, entry)))
@@ -147,11 +151,13 @@ extension PushAnswer {
     case .conflict:
       guard before != nil else { return .lost }
       if case .postponed? = after?.state { return .postponed }
-      if after != before, let remoteState {
+      if !isFirstAttempt || after == nil, after != before, let remoteState {
         let entry = entry.taking(serverManagedFields, of: remoteState)
         if let sent = entry.sent, remoteState.fulfils(sent.content, on: entry.base) { return .accepted }
       }
       guard let after else { return .lost }
+      var before = before
+      if isFirstAttempt { before?.sent = nil }
       return after == before ? .unresolved : .rebased(after)
     }
   }
@@ -183,6 +189,13 @@ private struct KeptEntries {
     entry.sent = nil
     entry.state = state
     if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
+  }
+
+  /// Remembers that the remote has not received a sent edit.
+  mutating func withdraw(_ entry: OutboxEntry) {
+    var entry = entry
+    entry.sent = nil
+    queue.append(entry)
   }
 
   /// Ends an edit that was applied, whose record is malformed at the remote by now.

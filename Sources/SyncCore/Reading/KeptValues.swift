@@ -6,6 +6,7 @@ public import SyncPorts
 ///
 /// All other keys are the app's own.
 package enum ValueFamily: String, CaseIterable, Sendable {
+  case account = "account"
   case checkpoints = "checkpoint/"
   case declarations = "declarations"
   case edits = "edits/"
@@ -32,7 +33,7 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   /// The others describe syncs, and the new store has had none.
   package var survivesSalvage: Bool {
     switch self {
-    case .expiring, .migrations, .throttle: true
+    case .account, .expiring, .migrations, .throttle: true
     case .checkpoints, .declarations, .edits, .history, .listingGaps, .postponements, .push, .rebuilds,
       .sourceEpochs, .status, .sync:
       false

@@ -137,7 +137,8 @@ public struct LocalRecords: Sendable {
   ) async throws(SyncError) -> Stored<T>? where T.ID: RecordKey {
     let read = try await store.read { (snapshot) throws(SyncError) in
       let id = RecordID(type: T.recordType, key: try snapshot.key(of: id, type, .invalidConfiguration))
-      return try ReadRecords(try snapshot.records(withIDs: [id]).compactMap(\.self), of: id.type, in: snapshot)
+      return try ReadRecords(
+        try snapshot.records(withIDs: [id]).compactMap(\.self), of: id.type, in: snapshot)
     }
     return try decoded(read, as: type).complete().first
   }

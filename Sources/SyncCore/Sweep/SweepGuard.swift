@@ -45,16 +45,32 @@ struct SweepGuard: Sendable {
     let shown = counts.rows?.live ?? 0
     let live = max(shown, unmarked + counts.withheld[.staged, default: 0])
     let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
+    let foreign = try foreign(type, in: snapshot)
     guard unmarked + unlisted > 0 else { return .nothingToRemove }
     // A malformed record may be any of the missing records.
     if unmarked > 0, unidentified > 0 { return .refused(.unidentifiedMalformed(unidentified)) }
-    let missing = unmarked + unlisted
+    // What another remote had listed is none of this one's records, and no surprise.
+    let (missing, total) = (unmarked + unlisted - foreign, live + kept - foreign)
     // A file that was read while it was being written, or that was cut off, lists nothing.
-    let isEmptied = checkpoint.sweep?.listed == 0 && shown >= emptiedRecords
-    guard isEmptied || missing > records && Double(missing) > Double(live + kept) * share else {
+    let isEmptied = checkpoint.sweep?.listed == 0 && shown - foreign >= emptiedRecords
+    guard isEmptied || missing > records && Double(missing) > Double(total) * share else {
       return .allowed
     }
-    return .refused(.massDeletion(missing: missing, of: live + kept))
+    return .refused(.massDeletion(missing: missing, of: total))
+  }
+
+  /// Counts the records to remove that a former remote has listed.
+  ///
+  /// - Complexity: O(*n*) in the unlisted records, if the type has had another remote.
+  private func foreign(_ type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> Int {
+    guard let epoch = try SourceExchange.epoch(of: type, in: snapshot) else { return 0 }
+    var (count, after): (Int, String?) = (0, nil)
+    while true {
+      let portion = try snapshot.portion(unmarked: type, after: after)
+      guard let last = portion.last else { return count }
+      count += portion.count { $0.version.isBefore(epoch) }
+      after = last.id.key
+    }
   }
 
   /// Counts the entries to release, all entries, and new malformed ones without an id.

@@ -64,7 +64,23 @@ public struct HybridClock: Hashable, Sendable, Codable {
   }
 }
 
+extension HybridClock {
+  /// Issues the stamp of a seed, which is earlier than every edit's.
+  package mutating func seedStamp() -> EditStamp {
+    let highest = max(counter ?? 0, last.counter)
+    let next = highest < .max ? highest + 1 : highest
+    counter = next
+    return EditStamp(physical: EditStamp.seedTime, counter: next, replica: last.replica)
+  }
+}
+
 extension EditStamp {
+  /// The time of all seeds: before any other.
+  fileprivate static let seedTime = Timestamp(microseconds: .min)
+
+  /// Whether the stamp is that of a default, which loses to every edit.
+  package var isOfSeed: Bool { physical == Self.seedTime && counter > 0 }
+
   /// The stamp itself if it is later than another, otherwise the replica's next one.
   ///
   /// The next one has the next counter, or the next microsecond if the counter is used up.

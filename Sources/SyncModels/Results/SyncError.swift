@@ -42,7 +42,8 @@ extension SyncError {
     private enum Name: String {
       case remoteUnavailable, offline, syncAlreadyInProgress, leaseLost, quotaExceeded, authentication
       case untrustedServer, permissionDenied, tokenExpired, invalidResponse, inconsistentData
-      case invalidConfiguration, invalidEdit, changedMeanwhile, batchTooLarge, pullIncomplete, declarationsReplaced
+      case invalidConfiguration, invalidEdit, changedMeanwhile, otherAccount, batchTooLarge, pullIncomplete
+      case declarationsReplaced
       case storeFailure, storeBusy, storeFull, storeReadOnly, storeNewer, storeUnreadable, cancelled
       case undecodable
     }
@@ -87,6 +88,10 @@ extension SyncError {
     ///
     /// Nothing was written. Read the record again.
     public static let changedMeanwhile = Code(name: .changedMeanwhile)
+    /// The store belongs to another account. Nothing was done.
+    ///
+    /// Make the store forget that account, or use another store.
+    public static let otherAccount = Code(name: .otherAccount)
     /// The operation needs everything that the remote has, and no pull has been completed.
     ///
     /// Nothing was done. Sync, and call again.

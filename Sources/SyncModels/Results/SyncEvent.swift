@@ -16,6 +16,8 @@ public enum SyncEvent: Sendable {
   case edited(ChangedRecords)
   /// The app wrote a value that is kept beside a record. Only this store has it.
   case annotated(RecordID)
+  /// The remote deleted a record to which others refer, and their references' rule was carried out.
+  case targetDeleted(RecordID, rule: Reference.DeletionRule, referrers: [RecordID])
   /// A clean-up hid records. Readers no longer see them, and nothing is sent to the remote.
   case hidden(ChangedRecords)
   /// A merge conflict was resolved. The app's own test tells whether it matters to a person.

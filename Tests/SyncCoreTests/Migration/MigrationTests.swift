@@ -57,7 +57,7 @@ struct MigrationTests {
     #expect(report.counts.refused == 1)
     #expect(report.refusals.keys.sorted() == ["AA:05"])
     let pending = try await world.engine.edits.pending("meters").map(\.id.key)
-    #expect(pending == ["AA:01", "m2", "AA:03", "AA:04"])
+    #expect(pending == ["AA:01", "AA:03", "AA:04", "m2"])
     #expect(settings.dictionaries == Self.settings)
   }
 
@@ -123,9 +123,9 @@ struct MigrationTests {
     let report = try await world.engine.migrate(settings, by: migration)
     #expect(report.wasDone || report.counts.inserted == 3 && report.counts.merged == 1)
     let pending = try await world.engine.edits.pending("meters")
-    #expect(pending.map(\.id.key) == ["AA:01", "m2", "AA:03", "AA:04"])
+    #expect(pending.map(\.id.key) == ["AA:01", "AA:03", "AA:04", "m2"])
     // Completed work is not repeated.
-    #expect(Array(pending.map(\.edit.stamp).prefix(stamps.count)) == stamps)
+    #expect(Set(stamps).isSubset(of: pending.map(\.edit.stamp)))
   }
 
   @Test func ofATypeThatIsNotDeclaredAreRefused() async throws {

@@ -1,0 +1,135 @@
+public import SyncModels
+public import SyncPorts
+
+/// The account whose records a store holds.
+enum StoreAccount {
+  private static let key = ValueKey<String>(.account)
+
+  /// Makes a store the account's, if it is nobody's.
+  ///
+  /// - Throws: `otherAccount`.
+  static func claim(_ account: String?, in store: any LocalStore) async throws(SyncError) {
+    guard let account else { return }
+    let isKnown = try await store.read { (snapshot) throws(SyncError) in
+      try demand(account, in: snapshot)
+      return try snapshot.value(of: key) != nil
+    }
+    if isKnown { return }
+    try await store.write(.app) { (transaction) throws(SyncError) in
+      try demand(account, in: transaction)
+      try transaction.set(account, for: key)
+    }
+  }
+
+  /// Demands that a store is nobody's or the account's.
+  ///
+  /// - Throws: `otherAccount`.
+  static func demand(_ account: String?, in snapshot: any StoreSnapshot) throws(SyncError) {
+    guard let account, let owner = try snapshot.value(of: key), !owner.isSameUTF8(as: account) else { return }
+    throw SyncError(
+      .otherAccount, during: "opening the store",
+      """
+      The store has the records of another account. Make it forget them by SyncEngine.forgetEverything(in:), \
+      which returns the edits that were not pushed, or use another store.
+      """)
+  }
+}
+
+extension SyncEngine {
+  /// Makes a store forget an account: its records, edits, conflicts and kept values.
+  ///
+  /// It is one transaction. Use it when the app's user logs out or another one logs in, before an
+  /// engine for the new account is made. Engines of the former account no longer sync or edit if they
+  /// were made with its name. The keys of deleted records stay in the store, without contents, and the
+  /// next sync lists everything. Which legacy settings were migrated, and the app's own values, stay.
+  ///
+  /// - Returns: The edits that were not pushed, or whose answer was lost, by type and time.
+  /// - Throws: `syncAlreadyInProgress` during a sync: stop it first. The store's codes. Nothing was
+  ///   forgotten.
+  /// - Complexity: O(*n* log *n*) for *n* records and entries, with the edits in memory.
+  @discardableResult
+  public static func forgetEverything(in store: any LocalStore) async throws(SyncError) -> [OutboxEntry] {
+    let lease = try await store.acquireLease(for: .seconds(60))
+    let forgotten = await Result(of: { () throws(SyncError) in
+      try await store.write(.app) { (transaction) throws(SyncError) in try Oblivion(transaction).run() }
+    })
+    // An unreleased lease expires by itself.
+    try? await store.release(lease)
+    return try forgotten.get()
+  }
+}
+
+/// The removal of everything that an account has left in a store.
+private struct Oblivion {
+  let transaction: any StoreTransaction
+
+  init(_ transaction: any StoreTransaction) {
+    self.transaction = transaction
+  }
+
+  func run() throws(SyncError) -> [OutboxEntry] {
+    var edits: [OutboxEntry] = []
+    for entity in try transaction.registeredEntities() {
+      edits += try forgetEdits(of: entity.type)
+      try forgetWithheld(of: entity.type)
+      try forgetRecords(of: entity.type)
+      try beginEpoch(of: entity.type)
+    }
+    try transaction.removeConflicts(settledBefore: Timestamp(microseconds: .max))
+    for family in ValueFamily.allCases where family.isOfAccount { try forgetValues(of: family) }
+    return edits
+  }
+
+  private func forgetEdits(of type: RecordType) throws(SyncError) -> [OutboxEntry] {
+    var all: [OutboxEntry] = []
+    var portions = transaction.portions(outbox: type)
+    while let entries = try portions.next() {
+      all += entries
+      try transaction.dequeue(entries.map(\.id))
+    }
+    return all
+  }
+
+  private func forgetWithheld(of type: RecordType) throws(SyncError) {
+    var portions = transaction.portions(withheld: type, Set(WithheldChange.Kind.allCases))
+    while let entries = try portions.next() { try transaction.release(entries.map(\.key)) }
+  }
+
+  private func forgetRecords(of type: RecordType) throws(SyncError) {
+    var portions = transaction.portions(of: Query(type))
+    while let records = try portions.next() {
+      try transaction.delete(records.map { Tombstone(id: $0.id, version: $0.version) })
+    }
+  }
+
+  /// Makes the next sync list everything, with versions that are newer than those that were forgotten.
+  private func beginEpoch(of type: RecordType) throws(SyncError) {
+    let former = try transaction.checkpoint(for: type)
+    var checkpoint = Checkpoint(
+      scope: Checkpoint.Scope(
+        source: "", query: "", schemaVersion: 0, store: try transaction.storeIdentity()))
+    checkpoint.lastPass = former?.lastPass ?? 0
+    checkpoint.epoch = former?.epoch ?? 0
+    try transaction.setCheckpoint(checkpoint, for: type)
+    try transaction.clearMarks(type)
+  }
+
+  private func forgetValues(of family: ValueFamily) throws(SyncError) {
+    var portions = transaction.portions(keys: family.rawValue)
+    while let keys = try portions.next() {
+      try transaction.apply { $0.values = keys.map { StoreChanges.KeptValue($0, nil) } }
+    }
+  }
+}
+
+extension ValueFamily {
+  /// Whether the values tell something of an account or of its records.
+  fileprivate var isOfAccount: Bool {
+    switch self {
+    case .account, .expiring, .history, .listingGaps, .postponements, .push, .rebuilds, .status,
+      .throttle:
+      true
+    case .checkpoints, .declarations, .edits, .migrations, .sourceEpochs, .sync: false
+    }
+  }
+}

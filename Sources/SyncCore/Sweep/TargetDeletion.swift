@@ -1,0 +1,168 @@
+import SyncModels
+import SyncPorts
+
+/// Carries out the rules of references whose targets the remote has deleted.
+///
+/// A deletion is held back while a record refers to its record. Mostly the reference ends with the
+/// same sync or the next. If it does not, nothing will end it, and devices would show different
+/// records for good.
+struct TargetDeletion: SyncPhase {
+  let sink: any RemoteRecordSink
+
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in
+      for entity in session.entities
+      where try snapshot.withheldCounts(entity.type)[.held, default: 0] > 0 { return true }
+      return false
+    }
+  }
+
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    // References are known completely only after all types have been pulled.
+    guard session.entities.count == session.schema.entities.count, session.progress.result.failures.isEmpty,
+      session.progress.result.refusedSweeps.isEmpty
+    else { return .finished }
+    var edited: Set<RecordType> = []
+    // A record that stays for others' sake keeps its own targets.
+    for entity in session.entities.reversed() where !session.schema.referrers(to: entity.type).isEmpty {
+      let rules = DeletionRules(
+        entity: entity, schema: session.schema, fence: session.fence, began: session.entry.began,
+        now: session.environment.clock.timestamp, options: session.environment.edits)
+      var start: WithheldChange.Key?
+      repeat {
+        if session.isStopped { return .stopped }
+        let after = start
+        let outcome = try await session.write { (transaction) throws(SyncError) in
+          try rules.portion(after: after, in: transaction)
+        }
+        for event in outcome.events { session.environment.emit(event) }
+        if !outcome.changed.isEmpty { session.environment.emit(.edited(outcome.changed)) }
+        edited.formUnion(outcome.types)
+        start = outcome.end
+      } while start != nil
+    }
+    if edited.isEmpty { return .finished }
+    let entities = session.entities.filter { edited.contains($0.type) }
+    let push = try await PushRun.run(entities, to: sink, in: &session)
+    if let error = push.failure {
+      session.failing = entities.map(\.type)
+      throw error
+    }
+    return push.end
+  }
+}
+
+/// The rules for the held deletions of one type.
+private struct DeletionRules: Sendable {
+  let entity: Entity
+  let schema: SyncSchema
+  /// The sync's fencing number, and when it began.
+  let fence: Int64
+  let began: Timestamp
+  let now: Timestamp
+  let options: EditOptions
+
+  /// The most records that may refer to a record for its rule to be carried out.
+  private static let limit = 1000
+
+  struct Outcome: Sendable {
+    var events: [SyncEvent] = []
+    var changed = ChangedRecords.records([])
+    var types: Set<RecordType> = []
+    /// The key after which the next portion begins; `nil` after the last.
+    var end: WithheldChange.Key?
+  }
+
+  /// A live record that refers to a deleted one.
+  private struct Referrer {
+    var record: Record
+    var reference: Reference
+  }
+
+  func portion(
+    after key: WithheldChange.Key?, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Outcome {
+    let entries = try transaction.portion(withheld: entity.type, [.held], after: key)
+    var outcome = Outcome()
+    outcome.end = entries.last?.key
+    let due = entries.filter(isDue)
+    if due.isEmpty { return outcome }
+    var writer = try EditWriter(
+      schema, at: now, maximumClockSkew: options.maximumClockSkew, in: transaction)
+    for entry in due {
+      guard case .tombstone(let tombstone) = entry.change else { continue }
+      let referrers = try referrers(to: tombstone.id, in: transaction)
+      guard !referrers.isEmpty, referrers.count < Self.limit,
+        let rule = try carryOut(tombstone, referrers, &writer)
+      else { continue }
+      let ids = Set(referrers.map(\.record.id)).sorted()
+      outcome.events.append(.targetDeleted(tombstone.id, rule: rule, referrers: ids))
+      outcome.types.formUnion(rule == .restoresTarget ? [entity.type] : Set(ids.map(\.type)))
+    }
+    guard !outcome.types.isEmpty else { return outcome }
+    try writer.finish()
+    outcome.changed = writer.changed
+    return outcome
+  }
+
+  /// Whether an earlier sync has held the deletion back.
+  private func isDue(_ entry: WithheldChange) -> Bool {
+    switch entry.finder {
+    case .sync(let found), .push(let found): found < fence
+    case .store: entry.since < began
+    }
+  }
+
+  /// Carries out the rule of some references.
+  ///
+  /// - Returns: The rule; `nil` if everything stays as it is.
+  private func carryOut(
+    _ tombstone: Tombstone, _ referrers: [Referrer], _ writer: inout EditWriter
+  ) throws(SyncError) -> Reference.DeletionRule? {
+    let transaction = writer.transaction
+    let ids = referrers.map(\.record.id)
+    // What becomes of these records is open itself.
+    guard try transaction.withheld(for: ids.map { .record($0) }).isEmpty,
+      try transaction.outbox(for: [tombstone.id]).isEmpty,
+      let shown = try transaction.records(withIDs: [tombstone.id]).first ?? nil
+    else { return nil }
+    let declared = Set(referrers.map(\.reference.onDeletion))
+    let rule = Reference.DeletionRule.allCases.first(where: declared.contains) ?? .keepsTarget
+    switch rule {
+    case .keepsTarget: return nil
+    case .restoresTarget: try writer.restore(shown, over: tombstone)
+    case .clearsReference, .deletesReferrers:
+      let deleted = referrers.filter { $0.reference.onDeletion == .deletesReferrers }.map(\.record.id)
+      guard try transaction.referenced(among: deleted, by: schema).isEmpty else { return nil }
+      for id in Set(deleted).sorted() {
+        try writer.edit(id) { (_) throws(SyncError) in .deletion }
+      }
+      for referrer in referrers where !deleted.contains(referrer.record.id) {
+        try writer.edit(referrer.record.id) { (shown) throws(SyncError) in
+          guard let shown else { return .deletion }
+          guard var fields = try? FieldMap(shown.payload) else {
+            return .upsert(shown.payload, schemaVersion: shown.schemaVersion)
+          }
+          fields[referrer.reference.field] = Array("null".utf8)[...]
+          return .upsert(fields.payload, schemaVersion: shown.schemaVersion)
+        }
+      }
+    }
+    return rule
+  }
+
+  private func referrers(
+    to id: RecordID, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [Referrer] {
+    var found: [Referrer] = []
+    for other in schema.entities {
+      for reference in other.references where reference.isOrdered && reference.target == id.type {
+        let query = Query(
+          other.type, where: .equal(reference.field, .string(id.key)), limit: Self.limit)
+        found += try transaction.records(query).filter { $0.id != id }
+          .map { Referrer(record: $0, reference: reference) }
+      }
+    }
+    return found
+  }
+}

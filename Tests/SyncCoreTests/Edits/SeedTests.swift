@@ -1,0 +1,97 @@
+import CanonicalSync
+import InMemoryAdapters
+import SyncAdapters
+import Testing
+
+@Suite("Defaults that an app inserts by itself", .timeLimit(.minutes(10)))
+struct SeedTests {
+  private struct Setting: SyncedRecord, Codable, Equatable {
+    static let recordType: RecordType = "meters"
+    var theme: String
+    var unit: String?
+  }
+
+  private static let policies: [any MergePolicy] = [LastWriteWins(), FieldwiseLastWriteWins()]
+
+  /// A device whose user has chosen, and a new one that is a day later.
+  private func devices(_ policy: any MergePolicy) async throws -> (PushWorld, PushWorld) {
+    let old = try await PushWorld(edits: EditOptions(policy: policy))
+    try await old.write("meters", "main", ["theme": #""dark""#, "unit": #""kg""#])
+    _ = try await old.engine.sync()
+    old.clock.advance(by: .seconds(86_400))
+    return (old, try await PushWorld(name: "b", beside: old, edits: EditOptions(policy: policy)))
+  }
+
+  @Test(arguments: policies) func loseToWhatAnotherDeviceHasChosen(_ policy: any MergePolicy) async throws {
+    let (old, new) = try await devices(policy)
+    let chosen = old.here()
+    #expect(try await new.engine.edits.seed(Setting(theme: "light", unit: "lb"), key: "main"))
+    #expect(new.here() == ["main": #"{"theme":"light","unit":"lb"}"#])
+    for device in [new, old, new] { _ = try await device.engine.sync() }
+    for device in [old, new] {
+      #expect(device.here() == chosen)
+      #expect(try await device.engine.edits.conflicts().isEmpty)
+      #expect(try await device.outbox().isEmpty)
+    }
+    // Afterwards they are not wanted.
+    #expect(try await !new.engine.edits.seed(Setting(theme: "light"), key: "main"))
+  }
+
+  @Test func loseToADeletion() async throws {
+    let (old, new) = try await devices(LastWriteWins())
+    try await old.delete("meters", "main")
+    _ = try await old.engine.sync()
+    try await new.engine.edits.seed(Setting(theme: "light"), key: "main")
+    for device in [new, old, new] { _ = try await device.engine.sync() }
+    #expect(old.here().isEmpty && new.here().isEmpty)
+    #expect(try await !new.engine.edits.seed(Setting(theme: "light"), key: "main"))
+  }
+
+  @Test func arePushedAfterTheFirstPullHasShownThatTheRemoteHasNone() async throws {
+    let world = try await PushWorld()
+    try await world.engine.edits.seed(Setting(theme: "light"), key: "main")
+    let pushed = try await world.engine.sync().pushed
+    #expect(pushed.requests == 0 && pushed.pending == 1)
+    #expect(try await world.engine.sync().pushed.accepted == 1)
+    #expect(world.there() == ["main": #"{"theme":"light"}"#])
+    // Another device's later edit is a person's.
+    let other = try await PushWorld(name: "b", beside: world)
+    _ = try await other.engine.sync()
+    try await other.write("meters", "main", ["theme": #""dark""#])
+    for device in [other, world] { _ = try await device.engine.sync() }
+    #expect(world.here() == ["main": #"{"theme":"dark"}"#])
+  }
+
+  @Test func areTheBaseOfAPersonsEdit() async throws {
+    let (old, new) = try await devices(FieldwiseLastWriteWins())
+    try await new.engine.edits.seed(Setting(theme: "light", unit: "lb"), key: "main")
+    try await new.engine.edits.update(Setting.self, key: "main") { $0.theme = "blue" }
+    for device in [new, old, new] { _ = try await device.engine.sync() }
+    // The unit is nobody's choice on the new device.
+    #expect(new.here() == ["main": #"{"theme":"blue","unit":"kg"}"#])
+    #expect(old.here() == new.here())
+  }
+
+  @Test func ofTwoDevicesAreOne() async throws {
+    let one = try await PushWorld()
+    let two = try await PushWorld(name: "b", beside: one)
+    try await one.engine.edits.seed(Setting(theme: "light"), key: "main")
+    try await two.engine.edits.seed(Setting(theme: "bright"), key: "main")
+    for device in [one, two, one, two, one, two] { _ = try await device.engine.sync() }
+    #expect(one.here() == ["main": #"{"theme":"light"}"#])
+    #expect(two.here() == one.here())
+    #expect(try await two.engine.edits.conflicts().isEmpty)
+  }
+
+  @Test(arguments: [LegacyMigration.Existing.fillGaps, .keep, .overwrite])
+  func areWhatALegacySettingBecomesThatIsNotHere(_ existing: LegacyMigration.Existing) async throws {
+    let (old, new) = try await devices(LastWriteWins())
+    let settings = InMemoryLegacySettings(["themes": ["main": #""old""#]])
+    _ = try await new.engine.migrate(
+      settings, by: LegacyMigration("m", to: "meters", fields: ["themes": "theme"], existing: existing))
+    for device in [new, old, new] { _ = try await device.engine.sync() }
+    let isOverwritten = existing == .overwrite
+    #expect(old.here()["main"]?.contains(isOverwritten ? "old" : "dark") ?? false)
+    #expect(old.here() == new.here())
+  }
+}

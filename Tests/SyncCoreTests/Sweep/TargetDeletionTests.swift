@@ -1,0 +1,106 @@
+import CanonicalSync
+import InMemoryAdapters
+import SyncAdapters
+import Testing
+
+@Suite("A record whose target another device deletes", .timeLimit(.minutes(10)))
+struct TargetDeletionTests {
+  private static func entities(_ rule: Reference.DeletionRule) -> [Entity] {
+    [PushWorld.meters, Entity("readings", references: [.to("meters", by: "meter", onDeletion: rule)])]
+  }
+
+  /// Two devices that both have a meter and its reading.
+  private func devices(_ rule: Reference.DeletionRule) async throws -> [PushWorld] {
+    let one = try await PushWorld(Self.entities(rule))
+    try await one.write("meters", "m")
+    try await one.write("readings", "r1", ["meter": #""m""#])
+    _ = try await one.engine.sync()
+    let two = try await PushWorld(Self.entities(rule), name: "b", beside: one)
+    _ = try await two.engine.sync()
+    return [one, two]
+  }
+
+  private func view(_ world: PushWorld) -> String {
+    "\(world.here().keys.sorted()) \(world.here("readings").keys.sorted())"
+  }
+
+  /// One device deletes the meter with its reading, and the other one adds a reading meanwhile.
+  @Test(arguments: Reference.DeletionRule.allCases, [true, false])
+  func isSeenAlikeByAllDevices(_ rule: Reference.DeletionRule, isDeletedFirst: Bool) async throws {
+    let devices = try await devices(rule)
+    try await devices[0].delete("readings", "r1")
+    try await devices[0].delete("meters", "m")
+    try await devices[1].write("readings", "r2", ["meter": #""m""#])
+    for _ in 0..<4 {
+      for device in isDeletedFirst ? devices : devices.reversed() {
+        _ = try await device.engine.sync()
+        devices[0].clock.advance(by: .seconds(1))
+      }
+    }
+    let new = try await PushWorld(Self.entities(rule), name: "c", beside: devices[0])
+    _ = try await new.engine.sync()
+    let expected =
+      switch rule {
+      case .restoresTarget: #"["m"] ["r2"]"#
+      case .clearsReference: #"[] ["r2"]"#
+      case .deletesReferrers: "[] []"
+      case .keepsTarget: ""
+      }
+    if rule == .keepsTarget {
+      #expect(view(devices[1]) == #"["m"] ["r2"]"#)
+      #expect(view(new) == "[] []")
+    } else {
+      for device in devices + [new] { #expect(view(device) == expected) }
+      for device in devices {
+        #expect(try await device.engine.status().allSatisfy { $0.withheld.isEmpty && $0.pending == 0 })
+      }
+    }
+    let told = devices[1].recorder.events.compactMap { event -> Reference.DeletionRule? in
+      guard case .targetDeleted(RecordID(type: "meters", key: "m"), let rule, let referrers) = event else {
+        return nil
+      }
+      #expect(referrers == [RecordID(type: "readings", key: "r2")])
+      return rule
+    }
+    #expect(told == (rule == .keepsTarget ? [] : [rule]))
+  }
+
+  /// The end of the reference may come with the next sync.
+  @Test func waitsForTheNextSync() async throws {
+    let devices = try await devices(.restoresTarget)
+    devices[0].remote.delete("meters", "m")
+    _ = try await devices[0].engine.sync()
+    #expect(view(devices[0]) == #"["m"] ["r1"]"#)
+    devices[0].remote.delete("readings", "r1")
+    _ = try await devices[0].engine.sync()
+    #expect(view(devices[0]) == "[] []")
+    #expect(devices[0].there().isEmpty)
+  }
+
+  @Test func isLeftAloneWithoutASink() async throws {
+    let devices = try await devices(.restoresTarget)
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Self.entities(.deletesReferrers)), store: devices[0].store,
+      source: devices[0].remote,
+      clock: devices[0].clock)
+    devices[0].remote.delete("meters", "m")
+    for _ in 0..<3 { _ = try await engine.sync() }
+    #expect(view(devices[0]) == #"["m"] ["r1"]"#)
+  }
+
+  /// A reading of the reading would dangle.
+  @Test func staysIfOthersReferToItInTurn() async throws {
+    let entities =
+      Self.entities(.deletesReferrers) + [
+        Entity("folders", references: [.to("readings", by: "reading", onDeletion: .keepsTarget)])
+      ]
+    let world = try await PushWorld(entities)
+    try await world.write("meters", "m")
+    try await world.write("readings", "r1", ["meter": #""m""#])
+    try await world.write("folders", "f", ["reading": #""r1""#])
+    _ = try await world.engine.sync()
+    world.remote.delete("meters", "m")
+    for _ in 0..<3 { _ = try await world.engine.sync() }
+    #expect(world.here().count == 1 && world.here("readings").count == 1)
+  }
+}
