@@ -87,9 +87,7 @@ struct BoxOffice: Sendable {
 
   /// Puts a concert off.
   func postpone(_ key: String, by time: TimeInterval) async throws(SyncError) {
-    guard var concert = try await engine.records.find(Concert.self, key: key) else { return }
-    concert.startsAt += time
-    try await engine.edits.upsert(concert)
+    try await engine.edits.update(Concert.self, key: key) { $0.startsAt += time }
   }
 
   /// The value of the free seats.

@@ -256,30 +256,6 @@ struct HiddenRecordTests {
     #expect(try await asides(world, "folders").isEmpty)
   }
 
-  @Test func doesNotKeepAnEditFromBeingSettledThatAnOlderVersionMadeBesideIt() async throws {
-    let (world, engine) = try await pushWorld()
-    // Written in the form from before edits of hidden records were based on their copies.
-    try await world.store.write(.app) { (transaction) throws(SyncError) in
-      let entry = try transaction.withheld(for: [.record(Self.game)])[0]
-      guard case .upsert(let copy) = entry.change else { return }
-      let payload = Payload(Array(#"{"id":"g","home":"t3","away":"t2"}"#.utf8))
-      let stamp = EditStamp(physical: world.clock.timestamp + .seconds(60))
-      try transaction.put([
-        Record(id: Self.game, version: copy.version, payload: payload, fields: ["t3", "t2", .null])
-      ])
-      try transaction.queue([
-        OutboxEntry(
-          id: Self.game, edit: Edit(.upsert(payload, schemaVersion: 1), stamp: stamp),
-          base: .deleted(Tombstone(id: Self.game, version: copy.version)))
-      ])
-    }
-    world.clock.advance(by: .seconds(100))
-    for _ in 1...3 { _ = try await engine.sync() }
-    #expect(try await engine.edits.pending("games").isEmpty)
-    #expect(world.isEqual("games"))
-    #expect(try await engine.status().allSatisfy { $0.withheld.isEmpty })
-  }
-
   /// A listing leaves an unchanged hidden record hidden.
   ///
   /// It shows the record if another listed record refers to it.

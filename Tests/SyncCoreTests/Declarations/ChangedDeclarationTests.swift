@@ -253,6 +253,28 @@ struct ChangedDeclarationTests {
     }
   }
 
+  /// The pages before stay, and the newer version goes on from there.
+  @Test func aSyncThatAnotherVersionRegistersBesideIsRefusedAtItsNextPage() async throws {
+    let table = WithheldTable()
+    for n in 0..<6 { table.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
+    let older = try await table.engine(
+      Self.teams, Self.looseGames, options: SyncOptions(pageSize: 2, pagesAhead: 0))
+    table.remote.behave(.hang, on: 3)
+    let sync = Task { try await older.sync() }
+    await table.remote.waitUntilRequestHangs()
+    let shown = table.keys("games").count
+    let newer = try await table.engine(Self.teams, Self.games)
+    table.remote.releaseHanging()
+    let error = await #expect(throws: SyncError.self) { try await sync.value }
+    #expect(error?.code == .declarationsReplaced)
+    #expect(table.keys("games").count == shown)
+    _ = try await newer.sync()
+    #expect(table.keys("games").isEmpty)
+    table.remote.upsert("teams", "nowhere", "{}")
+    _ = try await newer.sync()
+    #expect(table.keys("games").count == 6)
+  }
+
   @Test func anEngineWithReplacedDeclarationsNeitherCleansUpNorRebuilds() async throws {
     let table = WithheldTable()
     table.remote.upsert("teams", "t", "{}")

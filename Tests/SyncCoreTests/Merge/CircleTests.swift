@@ -167,27 +167,6 @@ struct CircleTests {
     #expect(world.isEqual("nodes"))
   }
 
-  /// The state that an older version of the library left.
-  @Test func isShownThatWasParkedBeforeCirclesWereLookedFor() async throws {
-    let world = try await world()
-    add("other", next: nil, to: world)
-    _ = try await world.engine.sync()
-    let entries = try [("a", "b"), ("b", "a"), ("c", "missing")].map { (key, next) throws in
-      let payload = Payload(Array(#"{"id":"\#(key)","next":"\#(next)"}"#.utf8))
-      let id = RecordID(type: "nodes", key: key)
-      let version = Version(sequence: 1, modifiedAt: Timestamp(microseconds: 1))
-      return WithheldChange(
-        key: .record(id), kind: .parked,
-        change: .upsert(Record(id: id, version: version, payload: payload, fields: [])),
-        reason: "", waitsFor: [RecordID(type: "nodes", key: next)], pass: 1, finder: .store,
-        since: Timestamp(microseconds: 1))
-    }
-    try await world.store.write(.app) { transaction throws(SyncError) in try transaction.withhold(entries) }
-    #expect(try await world.engine.sync()["nodes"].replayed == 2)
-    #expect(world.keys("nodes") == ["a", "b", "other"])
-    #expect(try await withheld(world) == [.parked: 1])
-  }
-
   // MARK: Deleted ones
 
   private func close(_ world: World) async throws {
