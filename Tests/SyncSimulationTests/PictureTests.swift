@@ -74,7 +74,7 @@ struct PictureTests {
 
   @Test(arguments: stories)
   func tellsCauseStepAndEnd(_ story: Story) throws {
-    let (picture, violation) = try #require(Self.drawn(story.flaw))
+    let (picture, violation) = try #require(Self.drawn(story.flaw, story.promise))
     let (caption, id) = (picture.caption, try #require(violation.records.first))
     for part in story.step + story.end {
       let pattern = part.replacing("RECORD", with: "\(id)").replacing("TYPE", with: "\(id.type)")
@@ -87,8 +87,12 @@ struct PictureTests {
     #expect(picture.page.contains("<h1>Broken: "))
   }
 
-  private static func drawn(_ flaw: String) -> (picture: WorldPicture, violation: Violation)? {
-    guard let hit = Simulation().hunt(mutant: flaw, seeds: 0..<20) else { return nil }
+  /// Draws the first world in which a flaw breaks a promise.
+  private static func drawn(
+    _ flaw: String, _ promise: Promise
+  ) -> (picture: WorldPicture, violation: Violation)? {
+    let hits = (0..<60).lazy.compactMap { Simulation().hunt(mutant: flaw, seeds: $0..<$0 + 1) }
+    guard let hit = hits.first(where: { $0.outcome.violations.first?.promise == promise }) else { return nil }
     let drawn = Simulation().withFlaw(flaw) { simulation -> (WorldPicture, Violation?) in
       let recording = simulation.shrink(hit.outcome.recording, attempts: 300)
       return (simulation.picture(of: recording), simulation.replay(recording).violations.first)

@@ -22,11 +22,17 @@ struct DeclarationRelease: SyncPhase {
     }
     for entity in schema.entities {
       guard let walk = stored.known(entity.type)?.release else { continue }
-      if try await session.releaseParked(of: entity, walk, savesProgress: true) == .stopped {
+      if try await session.releaseParked(of: entity, saving: walk) == .stopped {
         return .stopped
       }
     }
     return .finished
+  }
+}
+
+extension StoredDeclarations.Walk {
+  fileprivate init(_ key: WithheldChange.Key?) {
+    if case .record(let id)? = key { after = id.key }
   }
 }
 
@@ -35,18 +41,19 @@ extension SyncSession {
   ///
   /// Each of them is shown, or parked for the records that it needs now.
   ///
-  /// - Parameter savesProgress: Whether the store keeps where the next sync continues after a stop.
+  /// - Parameter walk: Where to begin, if the store keeps where the next sync continues after a stop.
   mutating func releaseParked(
-    of entity: Entity, _ walk: StoredDeclarations.Walk = StoredDeclarations.Walk(), savesProgress: Bool
+    of entity: Entity, saving walk: StoredDeclarations.Walk? = nil
   ) async throws(SyncError) -> PhaseEnd {
-    let start = walk.after.map { WithheldChange.Key.record(RecordID(type: entity.type, key: $0)) }
+    let start = walk?.after.map { WithheldChange.Key.record(RecordID(type: entity.type, key: $0)) }
     return try await replay(entity, .parked, after: start) {
-      (merge, entries, transaction) throws(SyncError) in
+      (merge, entries, start, transaction) throws(SyncError) in
       if !entries.isEmpty { try merge.release(entries, in: transaction) }
-      guard savesProgress else { return }
-      var next: StoredDeclarations.Walk?
-      if case .record(let id)? = entries.last?.key { next = StoredDeclarations.Walk(after: id.key) }
-      try StoredDeclarations.update(in: transaction) { $0.setRelease(next, of: entity.type) }
+      guard walk != nil else { return }
+      let next = (entries.last?.key).map(StoredDeclarations.Walk.init)
+      try StoredDeclarations.update(in: transaction) {
+        $0.setRelease(from: StoredDeclarations.Walk(start), to: next, of: entity.type)
+      }
     }
   }
 }

@@ -71,7 +71,7 @@ struct DeclarationWithholding: SyncPhase {
     // round began.
     if begun != nil {
       for entity in schema.entities {
-        if try await session.releaseParked(of: entity, savesProgress: false) == .stopped { return .stopped }
+        if try await session.releaseParked(of: entity) == .stopped { return .stopped }
       }
     }
     try await session.write { (transaction) throws(SyncError) in

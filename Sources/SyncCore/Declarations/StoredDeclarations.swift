@@ -63,22 +63,24 @@ struct StoredDeclarations: Hashable, Codable {
   ///
   /// - Returns: The types whose knowledge of duplicates is based on another natural key.
   mutating func declare(_ entities: [Entity]) -> [RecordType] {
+    declare(Dictionary(uniqueKeysWithValues: entities.map { ($0.type, DeclaredShape($0)) }))
+  }
+
+  private mutating func declare(_ declared: [RecordType: DeclaredShape]) -> [RecordType] {
     var void: [RecordType] = []
-    let declared = Set(entities.map(\.type))
-    for place in types.indices where !declared.contains(types[place].type) {
+    for place in types.indices where declared[types[place].type] == nil {
       // What the store keeps of the type meanwhile is checked once it is declared again.
       types[place].isDeclared = false
       (types[place].satisfied, types[place].release, types[place].withholding) = ([], Walk(), nil)
     }
-    for entity in entities {
-      let shape = DeclaredShape(entity)
-      guard let place = types.firstIndex(where: { $0.type == entity.type }) else {
-        types.append(Known(type: entity.type, shape: shape, satisfied: shape.references))
+    for (type, shape) in declared {
+      guard let place = types.firstIndex(where: { $0.type == type }) else {
+        types.append(Known(type: type, shape: shape, satisfied: shape.references))
         continue
       }
       let old = types[place]
       if old.isDeclared, old.shape == shape { continue }
-      if old.shape.naturalKey != shape.naturalKey { void.append(entity.type) }
+      if old.shape.naturalKey != shape.naturalKey { void.append(type) }
       types[place].isDeclared = true
       types[place].shape = shape
       types[place].withholding = nil
@@ -90,19 +92,37 @@ struct StoredDeclarations: Hashable, Codable {
     return void
   }
 
-  /// Makes due what edits by an engine with other declarations may have left dangling.
+  /// Replaces the declarations by those of an engine that another one overtook while it registered.
+  ///
+  /// The other one's go on deciding, but the engine may have worked by its own meanwhile.
+  ///
+  /// - Returns: The types whose knowledge of duplicates is based on another natural key.
+  mutating func declareInPassing(_ entities: [Entity]) -> [RecordType] {
+    let before = types.filter(\.isDeclared).map { ($0.type, $0.shape) }
+    return declare(entities) + declare(Dictionary(uniqueKeysWithValues: before))
+  }
+
+  /// Makes due what edits by an engine with other declarations may have left dangling, or parked.
   mutating func weaken(by other: SyncSchema) {
-    for place in types.indices {
-      let references = other[types[place].type].map { DeclaredShape($0).references } ?? []
-      guard types[place].isDeclared, !types[place].shape.needsNoMore(than: references) else { continue }
-      types[place].satisfied.removeAll { !references.contains($0) }
-      types[place].withholding = nil
+    for place in types.indices where types[place].isDeclared {
+      guard let shape = other[types[place].type].map(DeclaredShape.init) else {
+        (types[place].satisfied, types[place].withholding) = ([], nil)
+        continue
+      }
+      if !types[place].shape.needsNoMore(than: shape.references) {
+        types[place].satisfied.removeAll { !shape.references.contains($0) }
+        types[place].withholding = nil
+      }
+      // Edits that are discarded leave copies parked by the other declaration.
+      if !shape.needsNoMore(than: types[place].shape.references) { types[place].release = Walk() }
     }
   }
 
   /// Continues or ends the release of a type's parked copies.
-  mutating func setRelease(_ walk: Walk?, of type: RecordType) {
-    update(type) { $0.release = walk }
+  ///
+  /// A walk that had to begin anew meanwhile is left to the next sync.
+  mutating func setRelease(from old: Walk, to new: Walk?, of type: RecordType) {
+    update(type) { if $0.release == old { $0.release = new } }
   }
 
   /// Begins or continues the withholding of a type's records.
@@ -134,6 +154,10 @@ struct StoredDeclarations: Hashable, Codable {
 
 extension StoredDeclarations {
   private static let key = ValueKey<StoredDeclarations>(.declarations)
+  /// The types that the store keeps although they are declared no more.
+  ///
+  /// Each transaction asks for them, and few stores have any.
+  fileprivate static let undeclared = ValueKey<[RecordType]>(.declarations, "/undeclared")
 
   static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> StoredDeclarations {
     try snapshot.value(of: key) ?? StoredDeclarations()
@@ -152,19 +176,28 @@ extension StoredDeclarations {
 
   /// Registers a schema with a store, and makes its declarations those that decide.
   static func register(_ schema: SyncSchema, with store: any LocalStore) async throws(SyncError) {
-    let (isKnown, former) = try await store.read { (snapshot) throws(SyncError) in
+    // A salvaged store has declarations, and no note of what its records follow.
+    let salvaged = try await store.read { (snapshot) throws(SyncError) in
+      try load(from: snapshot).types.isEmpty ? snapshot.registeredEntities() : []
+    }
+    try await store.register(schema)
+    let isKnown = try await store.read { (snapshot) throws(SyncError) in
       let stored = try load(from: snapshot)
       var next = stored
       _ = next.declare(schema.entities)
-      // A salvaged store has declarations, and no note of them.
-      return (next == stored, stored.types.isEmpty ? try snapshot.registeredEntities() : [])
+      return next == stored
     }
-    try await store.register(schema)
     if isKnown { return }
     try await store.write(.app) { (transaction) throws(SyncError) in
-      let void = try update(in: transaction) { stored in
-        let isNew = stored.types.isEmpty
-        return (isNew ? stored.declare(former) : []) + stored.declare(schema.entities)
+      let isOvertaken = try !transaction.hasRegistered(schema)
+      let (void, undeclared) = try update(in: transaction) { stored in
+        var void: [RecordType] = []
+        if stored.types.isEmpty { void = stored.declare(salvaged) + stored.declare([]) }
+        void += isOvertaken ? stored.declareInPassing(schema.entities) : stored.declare(schema.entities)
+        return (void, stored.types.filter { !$0.isDeclared }.map(\.type))
+      }
+      if try undeclared != transaction.value(of: Self.undeclared) ?? [] {
+        try transaction.set(undeclared, for: Self.undeclared)
       }
       // A rebuild by another natural key does not count: the app's next one does it anew.
       for type in void {
@@ -177,19 +210,19 @@ extension StoredDeclarations {
 extension StoreSnapshot {
   /// Whether a schema has the declarations that were registered last.
   package func isDecided(by schema: SyncSchema) throws(SyncError) -> Bool {
-    var others: [RecordType] = []
-    for entity in try registeredEntities() {
-      guard let own = schema[entity.type] else {
-        others.append(entity.type)
-        continue
-      }
-      if own.references == entity.references, own.naturalKey == entity.naturalKey { continue }
-      if DeclaredShape(own) != DeclaredShape(entity) { return false }
-    }
-    if others.isEmpty { return true }
+    guard try hasRegistered(schema) else { return false }
     // A store keeps the types that are declared no more.
-    let stored = try StoredDeclarations.load(from: self)
-    return !others.contains { stored.known($0)?.isDeclared ?? false }
+    let undeclared = try value(of: StoredDeclarations.undeclared) ?? []
+    return try registeredEntities().allSatisfy { (schema[$0.type] == nil) == undeclared.contains($0.type) }
+  }
+
+  /// Whether no type of a schema was registered with another declaration since.
+  fileprivate func hasRegistered(_ schema: SyncSchema) throws(SyncError) -> Bool {
+    try registeredEntities().allSatisfy { entity in
+      guard let own = schema[entity.type] else { return true }
+      return own.references == entity.references && own.naturalKey == entity.naturalKey
+        || DeclaredShape(own) == DeclaredShape(entity)
+    }
   }
 
   /// Demands that a schema has the declarations that were registered last.

@@ -94,11 +94,14 @@ struct SyncSession: Sendable {
   ///
   /// - Parameters:
   ///   - start: The key after which the first portion begins.
-  ///   - merge: Releases those of a portion's entries that are due. The last portion is empty.
+  ///   - merge: Releases those of a portion's entries that are due, which follow a key. The last
+  ///     portion is empty.
   mutating func replay(
     _ entity: Entity, _ kind: WithheldChange.Kind, after start: WithheldChange.Key? = nil,
     _ merge:
-      @escaping @Sendable (inout PageMerge, [WithheldChange], any StoreTransaction) throws(SyncError) -> Void
+      @escaping @Sendable (
+        inout PageMerge, [WithheldChange], WithheldChange.Key?, any StoreTransaction
+      ) throws(SyncError) -> Void
   ) async throws(SyncError) -> PhaseEnd {
     let (schema, context) = (schema, environment.releaseContext(fence: fence, markPass: nil))
     return try await walk(from: start, of: entity.type) { (transaction, start) throws(SyncError) in
@@ -107,7 +110,7 @@ struct SyncSession: Sendable {
       var context = context
       context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
       var page = PageMerge(entity, context: context)
-      try merge(&page, entries, transaction)
+      try merge(&page, entries, start, transaction)
       try ArrivedDuplicates.remember(page.tally.changed, of: schema, in: transaction)
       return Portion(tally: page.tally, end: entries.last?.key)
     }

@@ -17,7 +17,7 @@ struct UpgradeReplay: SyncPhase {
       }
       guard isDue else { continue }
       let end = try await session.replay(entity, .incompatible) {
-        (merge, entries, transaction) throws(SyncError) in
+        (merge, entries, _, transaction) throws(SyncError) in
         try merge.release(entries.filter { $0.isUnderstood(by: entity) }, in: transaction)
       }
       if end == .stopped { return .stopped }

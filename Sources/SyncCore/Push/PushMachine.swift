@@ -46,6 +46,8 @@ struct PushMachine {
   /// Batches that are prepared and not settled; the first one is being sent.
   var batches: [[OutboxEntry]] = []
   private var conflicts: [RecordID: Int] = [:]
+  /// Edits whose requests failed, perhaps after they had taken effect.
+  private var unanswered: Set<RecordID> = []
   /// Edits that had too many conflicts.
   private var leftAlone: Set<RecordID> = []
   private var room = Room.enough
@@ -200,11 +202,12 @@ struct PushMachine {
     // An edit that failed alone, before the remote was known to be there, is at fault if it fails
     // again.
     batches += (search?.answered() ?? []).map { [$0.entry] }
-    let isFirstRequest = failedAttempts == 0
     state = .settling
     return .settle(
-      zip(batch, outcomes).map {
-        PushAnswer(entry: $0, outcome: $1, isFirstAttempt: isFirstRequest && $0.attempts == 1)
+      zip(batch, outcomes).map { entry, outcome in
+        PushAnswer(
+          entry: entry, outcome: outcome,
+          isFirstAttempt: entry.attempts == 1 && !unanswered.contains(entry.id))
       })
   }
 
@@ -347,6 +350,7 @@ extension PushMachine {
       // A sink that fails to give its limits accepts no type's edits.
       return giveUp(error, of: Set(legs.map(\.type)))
     }
+    unanswered.formUnion(batch.map(\.id))
     if error.code == .batchTooLarge { return split(batch, error) }
     if error.code == .quotaExceeded {
       state = .settling

@@ -79,8 +79,7 @@ struct ArrivalCollapse: SyncPhase {
       let arrivals = try ArrivedDuplicates.count(of: type, in: snapshot)
       guard arrivals != 0,
         // A newer rebuild collapses and counts the duplicates that arrived before it began.
-        let progress = try RebuildProgress.load(for: type, from: snapshot), progress.isDone,
-        try snapshot.findsDuplicates(of: entity)
+        let progress = try RebuildProgress.load(for: type, from: snapshot), progress.isDone
       else { return nil }
       let pull = CompletePull(of: entity, in: environment, store: try snapshot.storeIdentity())
       return try pull.lack(in: snapshot) == nil ? (arrivals, progress.options) : nil
@@ -98,11 +97,9 @@ struct ArrivalCollapse: SyncPhase {
             try snapshot.portion(duplicates: type, after: key, limit: limit)
           })
       case .collapse(let groups):
-        let step = try await session.write { [machine] (transaction) throws(SyncError) -> Collapse.Step? in
-          guard try transaction.findsDuplicates(of: entity) else { return nil }
-          return try collapse.step(machine, groups, in: transaction)
+        let step = try await session.write { [machine] (transaction) throws(SyncError) in
+          try collapse.step(machine, groups, in: transaction)
         }
-        guard let step else { return .finished }
         (machine, action) = (step.machine, step.action)
         session.progress.countCollapsed(step.changed, of: type)
         if !step.changed.isEmpty { environment.emit(.edited(step.changed)) }

@@ -53,7 +53,7 @@ struct RebuildRun {
     let (collapse, type) = (Collapse(entity, options, in: environment), entity.type)
     guard let lease else {
       return try await environment.store.rehearse { (transaction) throws(SyncError) in
-        try demandNaturalKey(in: transaction)
+        try transaction.demandDecision(by: environment.schema)
         var step = try collapse.step(machine, groups, in: transaction)
         // The step before is gone with its transaction, so this one takes all that belong together.
         while step.isRepeated { step = try collapse.step(step.machine, groups, in: transaction) }
@@ -61,7 +61,6 @@ struct RebuildRun {
       }
     }
     let step = try await lease.write { (transaction) throws(SyncError) in
-      try demandNaturalKey(in: transaction)
       let step = try collapse.step(machine, groups, in: transaction)
       try step.machine.progress.save(for: type, in: transaction)
       return step
@@ -81,24 +80,13 @@ struct RebuildRun {
         earlier: try RebuildProgress.load(for: entity.type, from: snapshot),
         live: try snapshot.count(Query(entity.type)))
       if machine.progress.isDone { return machine }
-      try demandNaturalKey(in: snapshot)
+      try snapshot.demandDecision(by: environment.schema)
       if let lack = try pull.lack(in: snapshot) {
         throw SyncError(
           .pullIncomplete, during: "collapsing duplicates of \(entity.type)", "\(lack) Sync first.")
       }
       return machine
     }
-  }
-
-  /// Throws if the store finds duplicates by another version's natural key.
-  private func demandNaturalKey(in snapshot: any StoreSnapshot) throws(SyncError) {
-    guard try !snapshot.findsDuplicates(of: entity) else { return }
-    throw SyncError(
-      .invalidConfiguration, during: "collapsing duplicates of \(entity.type)",
-      """
-      Another version of the app has registered another natural key since. What was collapsed before stays; \
-      start this version again to go on by its own key.
-      """)
   }
 
   private func groups(after key: String?, limit: Int) async throws(SyncError) -> [DuplicateGroup] {
@@ -154,15 +142,6 @@ struct CompletePull: Sendable {
       }
     }
     return nil
-  }
-}
-
-extension StoreSnapshot {
-  /// Whether the store finds a type's duplicates by the declared natural key.
-  ///
-  /// It does not if another version of the app has registered its own key since.
-  func findsDuplicates(of entity: Entity) throws(SyncError) -> Bool {
-    try registeredEntities().contains { $0.type == entity.type && $0.naturalKey == entity.naturalKey }
   }
 }
 

@@ -68,7 +68,8 @@ final class EditWatch: Sendable {
     guard touched.changesConflicts else { return }
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {
-      checkHonesty(of: conflict, incarnation)
+      // A form may also be overtaken by the app's own edit.
+      if !isByApp { checkHonesty(of: conflict, incarnation) }
       switch conflict.winner {
       case .local: ledger.saw(.conflictWon)
       case .remote: ledger.saw(.conflictLost)

@@ -10,6 +10,14 @@ private struct SeenLeague: SyncedRecord, Encodable {
   var name: Int
 }
 
+/// A record as a form shows it.
+private struct LeagueForm: SyncedRecord, Encodable {
+  static let recordType: RecordType = "leagues"
+  var id: String
+  var name: Int
+  var parent: String?
+}
+
 extension Incarnation {
   /// Makes some edits, perhaps during a sync.
   func editInTrouble() async {
@@ -33,6 +41,8 @@ extension Incarnation {
       case 9, 10:
         try await engine.edits.delete(id)
         trace(as: .edit, "deletes \(id)")
+      case 4...8 where id.type == LeagueForm.recordType && world.records == nil:
+        try await writeForm(id, engine)
       case 11:
         try await engine.edits.discard(id)
         trace(as: .edit, "gives up its edit of \(id)")
@@ -78,6 +88,37 @@ extension Incarnation {
         for (field, value) in values { fields[field] = Array(value.utf8)[...] }
       }
     }
+  }
+
+  /// Opens a form, and writes it after a time in which the record may have changed.
+  private func writeForm(_ id: RecordID, _ engine: SyncEngine) async throws(SyncError) {
+    var found: Stored<LeagueForm>?
+    do throws(SyncError) {
+      found = try await engine.records.find(LeagueForm.self, key: id.key)
+    } catch {
+      // Another client may have written a name that is no number.
+      if error.code != .undecodable { throw error }
+    }
+    guard var form = found else { return }
+    try? await clock.pause(for: world.choices.duration(.zero...(.seconds(60))))
+    if isDead { return }
+    form.name = world.nextNumber()
+    let filled = form
+    let (isOutdated, isNameAlone) = try await engine.edits.perform {
+      (batch) throws(SyncError) -> (Bool, Bool) in
+      let before = try batch.record(id)
+      try batch.upsert(filled)
+      guard let before, let after = try batch.record(id) else {
+        return (before?.version != filled.version, true)
+      }
+      return (before.version != filled.version, after.payload.differs(from: before.payload, onlyIn: "name"))
+    }
+    if isOutdated { world.ledger.saw(.formOutdated) }
+    if !isNameAlone {
+      world.ledger.report(
+        .noLostEdit, "\(self) writes a form of \(id) over what has changed since", about: [id])
+    }
+    trace(as: .edit, "writes a form of \(id)")
   }
 
   /// Records a sighting, or finds that one was recorded a short time ago.
@@ -192,5 +233,14 @@ extension Incarnation {
       as: .sync, "rebuilds: \(Counted(report.counts.losers, "loser"))\(report.wasDone ? ", long ago" : "")")
     world.trace.mix(UInt64(report.counts.losers))
     world.watch.edits.rebuilt(report, of: type, after: last, by: self)
+  }
+}
+
+extension Payload {
+  /// Whether two payloads differ at most in one member, besides the stamps of edits.
+  fileprivate func differs(from other: Payload, onlyIn field: FieldName) -> Bool {
+    guard var ours = try? FieldMap(self), var theirs = try? FieldMap(other) else { return false }
+    for name in [field, .editStamp, "stamp"] { (ours[name], theirs[name]) = (nil, nil) }
+    return ours.payload.hasSameMembers(as: theirs.payload)
   }
 }

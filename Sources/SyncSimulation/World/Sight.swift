@@ -74,6 +74,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case offline
   /// The app edited a record.
   case edited
+  /// A form was written whose record had changed since it was opened.
+  case formOutdated
   /// An edit was pushed and accepted.
   case pushed
   /// An accepted edit was sent again, because the answer had been lost.

@@ -101,8 +101,8 @@ struct WriteThrottleTests {
 
   @Test func doesNotCountAWriteThatFailed() async throws {
     let world = try await World([Entity("meters")])
-    // The engine's setup makes the first call.
-    let store = FaultyStore(world.store, failingCall: 2)
+    // The engine's setup makes the first two calls.
+    let store = FaultyStore(world.store, failingCall: 3)
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: store, source: world.remote, clock: world.clock,
       random: RepeatedNumber())

@@ -24,7 +24,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Cycles, and hidden records.
   case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed
   // Other parts: a sink, a policy, an update of the app.
-  case answerUnmet, policyUnchecked, declarationsIgnored
+  case answerUnmet, policyUnchecked, declarationsIgnored, formWrittenWhole
   case failingEditStopsOthers, failingEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
   // Deletions that go out.
   case losersAtOnce, unseenReferrersIgnored

@@ -58,6 +58,7 @@ extension Mutant {
     // The batch that fails as a whole goes out again and again.
     case .failingEditStopsOthers: [.convergence, .bounds]
     case .declarationsIgnored: [.references, .convergence]
+    case .formWrittenWhole: [.noLostEdit]
     case .failingEditSentTwice: [.bounds]
     case .lookupStopsAllTypes: [.liveness]
     case .losersAtOnce: [.onlyLosers]
