@@ -38,6 +38,8 @@ package final class ScreenObserver: SyncObserver {
       screen.say("\(conflict.id) was edited here and there: \(conflict.reason).")
     case .policyFailed(let id, let reason):
       screen.say("\(id): the result of the merge policy is invalid: it \(reason).", isWarning: true)
+    case .immutableAssigned(let id):
+      screen.say("\(id): the remote writes an immutable field itself.", isWarning: true)
     case .clockAhead(let id, let ahead):
       screen.say(
         "\(id) is \(ahead.roughly) ahead of this machine's clock, which does not follow it.",

@@ -58,6 +58,8 @@ extension SyncEvent {
         + " reason=\"\(conflict.reason)\""
     case .policyFailed(let id, let reason):
       "edit.policy.failed id=\(id) reason=\"\(reason)\""
+    case .immutableAssigned(let id):
+      "edit.immutable.assigned id=\(id)"
     case .clockAhead(let id, let ahead):
       "edit.clock.ahead id=\(id) by=\(ahead)"
     case .editRefused(let id, let reason):

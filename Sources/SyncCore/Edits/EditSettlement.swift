@@ -47,7 +47,9 @@ struct EditSettler {
   ) -> EditSettlement {
     let entry = entry.taking(serverManagedFields, of: remoteState)
     // A default gives way to whatever the remote has, without a conflict.
-    if entry.isSeed { return settled(by: remoteState, entry) }
+    if entry.isSeed { return EditSettlement(row: remoteState.row) }
+    // So does a restored field, which is restored again on top.
+    if entry.isRestoration { return settled(by: remoteState, entry) }
     if remoteState.isSame(as: entry.edit.content) {
       if !isAnswer, let settlement = sharing(remoteState, entry, flaw) { return settlement }
       return settled(by: remoteState, entry)
@@ -115,8 +117,9 @@ struct EditSettler {
     let kept = known.reduce(record.payload) { entity.keepingImmutable($0, $1) }
     if kept == record.payload { return EditSettlement(row: remoteState.row) }
     let restoring = Edit.Content.upsert(kept, schemaVersion: record.schemaVersion)
-    let stamp = entity.stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
-    return rebased(entry, onto: remoteState, as: stamped(restoring, of: entry, after: stamp))
+    var entry = entry
+    entry.author = .restoration(of: record, by: entity)
+    return rebased(entry, onto: remoteState, as: stamped(restoring, of: entry, after: entry.lastWrite))
   }
 
   /// Keeps the edit, on top of the remote state.
@@ -163,7 +166,9 @@ struct EditSettler {
       settlement = settled(by: remoteState, entry)
     case .local:
       settlement = rebased(entry, onto: remoteState, as: stamped(entry.edit.content, of: entry, after: stamp))
-    case .merged(let payload, _):
+    case .merged(let merged, _):
+      let sides = [entry.edit.content.payload, entry.base.record?.payload, remoteState.payload]
+      let payload = sides.reduce(merged) { entity.keepingImmutable($0, $1) }
       let schema = max(entry.edit.content.schemaVersion ?? 1, remoteState.schemaVersion ?? 1)
       let content = stamped(.upsert(payload, schemaVersion: schema), of: entry, after: stamp)
       if remoteState.isSame(as: content) {

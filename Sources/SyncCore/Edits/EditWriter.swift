@@ -58,7 +58,9 @@ struct EditWriter {
     let hidden =
       shown == nil ? try HiddenRecords(schema: schema, transaction: transaction).copy(of: id) : nil
     let pending = try transaction.outbox(for: [id]).first
+    // A record that is made again before its deletion was pushed is the same record.
     let content = try change(shown ?? hidden).keepingImmutable(shown ?? hidden, entity)
+      .keepingImmutable(pending?.base.record, entity)
     if let hidden, content.isShown(by: hidden) { return try showAgain(hidden, entity) }
     if shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
     let base = if let pending { pending.baseOfNextEdit } else { try base(of: id, shown: shown ?? hidden) }

@@ -48,7 +48,10 @@ struct RunEnvironment: Sendable {
     if let offline { return .failure(offline) }
     let elapsed = clock.stopwatch()
     let result = await Result(of: { () throws(SyncError) in
-      try await withContents(source.page(request), of: request.entity, epoch: epoch)
+      var page = try await withContents(source.page(request), of: request.entity, epoch: epoch)
+      // No store and no edit has a record without a key.
+      if page.changes.contains(where: \.isNameless) { page.changes = page.changes.map(\.named) }
+      return page
     })
     let bytes = (try? result.get())?.changes.reduce(0) { $0 + $1.payloadSize } ?? 0
     meter.update { figures in
@@ -69,6 +72,7 @@ struct RunEnvironment: Sendable {
     for malformed in tally.malformed { emit(.quarantined(malformed)) }
     for (id, ahead) in tally.clocksAhead { emit(.clockAhead(id, by: ahead)) }
     for (id, reason) in tally.policyFlaws { emit(.policyFailed(id, reason: reason)) }
+    for id in tally.assigned { emit(.immutableAssigned(id)) }
     for conflict in tally.conflicts {
       emit(.conflict(conflict, isSignificant: edits.isSignificant(conflict)))
     }

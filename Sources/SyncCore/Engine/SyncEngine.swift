@@ -60,6 +60,7 @@ public final class SyncEngine: Sendable {
       with: Entity.RemoteTraits(
         serverManagedFields: source.capabilities.serverManagedFields,
         keepsUnknownMembers: sink?.keepsUnknownMembers ?? false))
+    try Self.check(schema, against: source.capabilities)
     let hub = EventHub(observers: observers)
     self.schema = schema
     self.hub = hub
@@ -67,6 +68,19 @@ public final class SyncEngine: Sendable {
       schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       account: account, connectivity: connectivity,
       priorities: PriorityBoard(), random: RandomBits(random), emit: { hub.emit($0) })
+  }
+
+  private static func check(
+    _ schema: SyncSchema, against capabilities: SourceCapabilities
+  ) throws(SyncError) {
+    for entity in schema.entities {
+      guard let field = entity.immutable.first(where: capabilities.serverManagedFields.contains) else {
+        continue
+      }
+      throw SyncError(
+        .invalidConfiguration, during: "setting up the sync",
+        "\(entity.type).\(field) is declared as immutable, and the remote writes it itself. Leave out one.")
+    }
   }
 
   private static func check(

@@ -172,8 +172,15 @@ struct MergePlan {
     for copy in copies {
       let kept = entity.keepingImmutable(copy.payload, view.rows[copy.id]?.payload)
       guard kept != copy.payload else { continue }
+      // A remote that writes the field itself would be corrected with every push.
+      if view.restored.contains(copy.id) {
+        tally.noteAssigned(copy.id)
+        continue
+      }
       restorations.append(
-        EditWriter.Change(shown: copy, content: .upsert(kept, schemaVersion: copy.schemaVersion)))
+        EditWriter.Change(
+          shown: copy, content: .upsert(kept, schemaVersion: copy.schemaVersion),
+          author: .restoration(of: copy, by: entity)))
     }
   }
 

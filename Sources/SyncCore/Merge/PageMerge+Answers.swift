@@ -22,6 +22,7 @@ extension PageMerge {
         answered.insert(entry.id)
       } else {
         dequeued.append(entry.id)
+        if entry.isRestoration { restored.insert(entry.id) }
         // The answer may be a later state, written by another client.
         if case .rebuild = entry.author, case .copy(let record) = state,
           state.fulfils(entry.taking(context.serverManagedFields, of: state).edit.content, on: entry.base)
@@ -37,7 +38,7 @@ extension PageMerge {
     // A record without its edit takes the remote's copy like any other. With a newer edit, the copy
     // meets that edit.
     try mergeAndRelease(states + met.map { Incoming($0.change) }, in: transaction)
-    answered = []
+    (answered, restored) = ([], [])
   }
 
   /// Whether a remote deletion deletes an edited record; its merge policy decides.

@@ -17,6 +17,8 @@ struct PageMerge {
   var parked: Set<RecordID> = []
   /// Records whose sent edit the remote accepted, with its current state as the answer.
   var answered: Set<RecordID> = []
+  /// Records of which the remote has just accepted restored immutable fields.
+  var restored: Set<RecordID> = []
   /// Hidden records that were shown again, because another record refers to them.
   var revealed: Set<RecordID> = []
 

@@ -31,6 +31,8 @@ struct PageView {
   var rivals: [RecordID: Record] = [:]
   /// Live rows of the copies' records, if the type has immutable fields.
   var rows: [RecordID: Record] = [:]
+  /// Records of which the remote has just accepted restored immutable fields.
+  var restored: Set<RecordID> = []
 
   /// Whether no change of the round meets a withheld change or an edit.
   var isPlain: Bool { withheld.isEmpty && besides.isEmpty && edits.isEmpty }
@@ -68,6 +70,7 @@ extension PageMerge {
       }
       try gatherRivals(round, in: transaction, &view)
       if !entity.immutable.isEmpty {
+        view.restored = restored
         for case let row? in try transaction.records(withIDs: round.copies.map(\.id)) {
           view.rows[row.id] = row
         }

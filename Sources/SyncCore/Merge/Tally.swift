@@ -19,6 +19,8 @@ struct Tally: Sendable {
   private(set) var clocksAhead: [(id: RecordID, by: Duration)] = []
   /// Invalid resolutions of policies, with the reasons.
   private(set) var policyFlaws: [(id: RecordID, reason: String)] = []
+  /// Records of which the remote writes an immutable field itself.
+  private(set) var assigned: [RecordID] = []
   /// The committed changes of the pass, and its total if the remote gives one.
   var passProgress: (fetched: Int, total: Int?) = (0, nil)
 
@@ -106,6 +108,11 @@ struct Tally: Sendable {
   /// Notes a remote stamp that was too far ahead to be trusted.
   mutating func noteClock(of id: RecordID, ahead: Duration) {
     clocksAhead.append((id, ahead))
+  }
+
+  /// Lists a record of which the remote writes an immutable field itself.
+  mutating func noteAssigned(_ id: RecordID) {
+    assigned.append(id)
   }
 
   /// Counts a hidden record that is shown again, because another record refers to it.

@@ -157,7 +157,9 @@ struct PullMachine {
       pass.total = page.total.flatMap { StoredNumbers.counts.contains(Int64($0)) ? $0 : nil }
     }
     if stall.isStuck(after: position, page: page) {
-      return fail("The remote keeps answering with the same continuation, so the listing would never end.")
+      return fail(
+        "The remote keeps answering with the same continuation, or with pages without a change, so the listing would never end."
+      )
     }
     queue.waiting.append(commit(of: page, at: now))
     isFirstPage = false
@@ -326,9 +328,13 @@ struct PullMachine {
 ///
 /// A continuation leads nowhere if it equals the request's own, or one seen before in the pass
 /// (found by R. P. Brent's method, BIT 20, 1980). The first may be an answer that was sent twice.
-/// The second is an error, never "done".
+/// The second is an error, never "done". So are a thousand pages in succession without a change.
 struct StallDetector {
+  /// The most pages in succession without a change.
+  static let emptyPages = 1000
+
   private var strikes = 0
+  private var empty = 0
   private var landmark: PageToken?
   private var pages = 0
   private var stride = 1
@@ -337,13 +343,14 @@ struct StallDetector {
   mutating func isStuck(after position: PullPosition?, page: RecordPage) -> Bool {
     guard case .more(let token, _) = page.next else { return false }
     if position == .resume(token) || landmark == token { strikes += 1 }
+    empty = page.changes.isEmpty ? empty + 1 : 0
     pages += 1
     if pages == stride {
       landmark = token
       pages = 0
       stride *= 2
     }
-    return strikes >= 2
+    return strikes >= 2 || empty >= Self.emptyPages
   }
 }
 

@@ -16,6 +16,21 @@ public enum RecordChange: Hashable, Sendable, Codable {
     }
   }
 
+  /// Whether the change is of a record whose key is empty.
+  package var isNameless: Bool { id?.key.isEmpty ?? false }
+
+  /// The change; the malformed record that it is, if its key is empty.
+  package var named: RecordChange {
+    guard isNameless, let id else { return self }
+    var bytes = Payload([])
+    switch self {
+    case .upsert(let record): bytes = record.payload
+    case .malformed(let malformed): bytes = malformed.bytes
+    case .tombstone: break
+    }
+    return .malformed(MalformedRecord(type: id.type, bytes: bytes, reason: "has an empty key"))
+  }
+
   /// The change as stores keep it in edits and conflicts: a copy without its fields.
   public var withoutFields: RecordChange {
     guard case .upsert(var copy) = self else { return self }

@@ -26,6 +26,10 @@ public enum SyncEvent: Sendable {
   ///
   /// The remote's copy wins, and the conflict log has both.
   case policyFailed(RecordID, reason: String)
+  /// The remote writes an immutable field of a record itself, and has not kept its earliest value.
+  ///
+  /// The remote's value stays. Declare the field as server-managed, or not as immutable.
+  case immutableAssigned(RecordID)
   /// A remote stamp is too far ahead of the local clock, and was not followed.
   case clockAhead(RecordID, by: Duration)
   /// The remote refused an edit for good. It stays in the outbox with the reason.

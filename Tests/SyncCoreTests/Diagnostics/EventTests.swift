@@ -19,6 +19,7 @@ struct EventTests {
     case .undecodable: "undecodable"
     case .edited: "edited"
     case .annotated: "annotated"
+    case .immutableAssigned: "immutableAssigned"
     case .targetDeleted: "targetDeleted"
     case .hidden: "hidden"
     case .conflict: "conflict"

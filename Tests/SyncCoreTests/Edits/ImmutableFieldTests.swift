@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 /// R3.9: the earliest value of an immutable field stays, on devices and at the remote.
@@ -52,6 +53,101 @@ struct ImmutableFieldTests {
     }
     #expect(try await world.outbox().isEmpty)
     #expect(world.here() == ["m": #"{"made":5,"name":2}"#])
+  }
+
+  /// The edit that restores it is nobody's, whatever the clocks say.
+  @Test(arguments: [LastWriteWins() as any MergePolicy, FieldwiseLastWriteWins()])
+  func isRestoredWithoutBeatingAPersonsEdit(_ policy: any MergePolicy) async throws {
+    let world = try await world(edits: EditOptions(policy: policy))
+    world.remote.upsert("meters", "m", #"{"made":5,"name":1}"#)
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(5))
+    world.remote.upsert("meters", "m", #"{"made":9,"name":2}"#)
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    let restoring = try #require(try await world.outbox().first)
+    #expect(restoring.lastWrite.physical <= world.clock.timestamp)
+    #expect(restoring.lastWrite.replica.isEmpty)
+    // A person's edit, which arrived before the restoring one was made.
+    world.remote.upsert("meters", "m", #"{"made":9,"name":3}"#)
+    world.clock.advance(by: .seconds(60))
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"made":5,"name":3}"#])
+    _ = try await world.engine.sync()
+    #expect(world.there() == world.here())
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test func isThatOfTheRecordBeforeItWasDeletedAndMadeAgain() async throws {
+    let world = try await world()
+    try await world.write("meters", "m", ["made": "5", "name": "1"])
+    _ = try await world.engine.sync()
+    try await world.delete("meters", "m")
+    try await world.write("meters", "m", ["made": "9", "name": "2"])
+    #expect(world.here() == ["m": #"{"made":5,"name":2}"#])
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"made":5,"name":2}"#])
+    #expect(world.there() == world.here())
+  }
+
+  /// The remote has the earlier value, or this device.
+  @Test(arguments: [5, 9]) func isTheEarliestInWhatAPolicyMerges(here: Int) async throws {
+    struct Latest: MergePolicy {
+      func settle(_: MergeConflict) -> MergeResolution {
+        .merged(Payload(Array(#"{"made":99,"name":3}"#.utf8)), reason: "latest")
+      }
+    }
+    let world = try await world(edits: EditOptions(policy: Latest()))
+    try await world.write("meters", "m", ["made": "\(here)", "name": "1"])
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "m", #"{"made":\#(14 - here),"name":2}"#)
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"made":5,"name":3}"#])
+    _ = try await world.engine.sync()
+    #expect(world.there() == world.here())
+  }
+
+  /// A remote that writes the field itself is not corrected with every sync.
+  @Test func isLeftToARemoteThatWritesItItself() async throws {
+    let assigning: @Sendable (InMemoryRemote) -> any RemoteRecordSink = { AssigningSink(base: $0) }
+    let world = try await PushWorld([Self.meters], sink: assigning)
+    world.remote.upsert("meters", "m", #"{"made":5,"name":1}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m", ["name": "2"])
+    for _ in 0..<4 { _ = try await world.engine.sync() }
+    #expect(try await world.engine.sync().pushed.requests == 0)
+    #expect(world.here() == ["m": #"{"made":100,"name":2}"#])
+    #expect(world.there() == world.here())
+    let told = world.recorder.events.filter { if case .immutableAssigned = $0 { true } else { false } }
+    #expect(told.count == 1)
+  }
+
+  private struct AssigningSink: RemoteRecordSink {
+    let base: InMemoryRemote
+    var identity: String { base.identity }
+    var keepsUnknownMembers: Bool { true }
+
+    func push(
+      _ changes: [OutgoingChange], entities: SyncSchema
+    ) async throws(SyncError) -> [PushOutcome] {
+      let assigned = changes.map { change in
+        guard case .upsert(let payload, let schema) = change.content, var map = try? FieldMap(payload) else {
+          return change
+        }
+        map["made"] = Array("100".utf8)[...]
+        var change = change
+        change.content = .upsert(map.payload, schemaVersion: schema)
+        return change
+      }
+      return try await base.push(assigned, entities: entities)
+    }
+  }
+
+  @Test func isRefusedWhereTheRemoteManagesIt() async throws {
+    await #expect(
+      performing: {
+        _ = try await PushWorld([Self.meters]) { $0.numberField = "made" }
+      }, throws: PushWorld.isCode(.invalidConfiguration))
   }
 
   @Test func isRestoredWhereACopyChangesIt() async throws {
