@@ -248,7 +248,9 @@ public struct EditBatch {
 
   /// Deletes a record that was read. An absent record stays absent.
   ///
-  /// - Parameter ifUnchanged: Whether the record has to be as it was read.
+  /// - Parameters:
+  ///   - record: A record that was read.
+  ///   - ifUnchanged: Whether it has to be as it was read.
   /// - Throws: `changedMeanwhile` if it has to be and is not; otherwise as ``LocalEdits/delete(_:)-(RecordID)``.
   public mutating func delete<T: SyncedRecord>(
     _ record: Stored<T>, ifUnchanged: Bool = false

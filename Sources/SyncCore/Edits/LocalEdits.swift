@@ -142,7 +142,9 @@ public struct LocalEdits: Sendable {
 
   /// Deletes a record that was read; see ``delete(_:)-(RecordID)``.
   ///
-  /// - Parameter ifUnchanged: Whether the record has to be as it was read.
+  /// - Parameters:
+  ///   - record: A record that was read.
+  ///   - ifUnchanged: Whether it has to be as it was read.
   /// - Throws: `changedMeanwhile` if it has to be and is not.
   public func delete<T: SyncedRecord>(
     _ record: Stored<T>, ifUnchanged: Bool = false

@@ -15,6 +15,8 @@ public struct Reference: Hashable, Sendable, Codable {
   /// Declares that a field refers to records of a type.
   ///
   /// - Parameters:
+  ///   - target: The type of the records.
+  ///   - field: The field, which holds a key or null.
   ///   - ordered: See ``isOrdered``.
   ///   - onDeletion: See ``onDeletion``.
   public static func to(
