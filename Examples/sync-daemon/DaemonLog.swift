@@ -51,9 +51,7 @@ final class DaemonLog: SyncObserver {
       write(
         LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))).asWarning)
     case .edited, .annotated, .targetDeleted, .immutableAssigned, .hidden, .conflict, .policyFailed,
-      .clockAhead, .editRefused,
-      .remoteStorageFull,
-      .pushFinished:
+      .clockAhead, .editRefused, .remoteStorageFull, .pushFinished:
       // This daemon's sources accept no edits, and a clean-up logs its own counts.
       break
     case .undecodable(let id, let reason):

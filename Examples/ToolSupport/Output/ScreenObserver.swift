@@ -50,8 +50,7 @@ package final class ScreenObserver: SyncObserver {
       let edits = Counted(pending, "edit waits", "edits wait").grouped
       screen.say("The remote is full: \(edits).", isWarning: true)
     case .conflict(_, false), .pushFinished, .edited, .annotated, .hidden, .started, .entityStarted,
-      .pageCommitted,
-      .entityFinished, .finished, .failed, .lost:
+      .pageCommitted, .entityFinished, .finished, .failed, .lost:
       break
     }
   }

@@ -80,26 +80,22 @@ public struct EditBatch {
       if ifUnchanged { throw Self.unread(id) }
       return try upsert(record.value, key: record.key)
     }
-    let changed: FieldMap
-    let overlay: TypedOverlay
-    do {
-      let read = try origin.decoded(as: T.self, key: id.key)
-      overlay = TypedOverlay(try Self.fields(id) { try read.fields() }, .asRead)
-      changed = try Self.fields(id) { try record.value.fields() }
-    } catch let error as SyncError {
-      throw error
+    let read: T
+    do throws(Undecodable) {
+      read = try origin.decoded(as: T.self, key: id.key)
     } catch {
       throw SyncError(.undecodable, during: "editing \(id)", "\(error).", underlying: error)
     }
-    try upsert(id, changed, by: overlay, readAs: origin, ifUnchanged: ifUnchanged)
+    try upsert(
+      id, try Self.fields(id) { try record.value.fields() },
+      by: TypedOverlay(try Self.fields(id) { try read.fields() }, .asRead), readAs: origin,
+      ifUnchanged: ifUnchanged)
   }
 
   private mutating func upsert(
     _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, readAs origin: Payload, ifUnchanged: Bool
   ) throws(SyncError) {
-    guard let entity = schema[id.type] else {
-      return try writer.edit(id) { (_) throws(SyncError) in .deletion }
-    }
+    let entity = try writer.entity(of: id)
     let (preview, options) = (writer, options)
     var told: [SyncEvent] = []
     try writer.edit(id) { (shown) throws(SyncError) in
@@ -174,7 +170,8 @@ public struct EditBatch {
   public mutating func update(
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
-    if schema[id.type] != nil, try record(id) == nil { throw Self.absent(id) }
+    _ = try writer.entity(of: id)
+    guard try record(id) != nil else { throw Self.absent(id) }
     try set(id, change)
   }
 

@@ -205,20 +205,8 @@ public struct LocalEdits: Sendable {
   /// - Complexity: O(*p* + *k*) for *k* keys and the type's *p* pending edits.
   public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
     let wanted = keys.map { Set($0.map { RecordID(type: type, key: $0) }) }
-    try await store.write(.app) { (transaction) throws(SyncError) in
-      var portions = transaction.portions(outbox: type)
-      while let entries = try portions.next() {
-        let chosen = entries.filter { $0.state != .waiting && wanted?.contains($0.id) ?? true }
-        if chosen.isEmpty { continue }
-        try transaction.queue(
-          chosen.map { entry in
-            var entry = entry
-            entry.state = .waiting
-            // The remote may have received what was sent.
-            entry.attempts = entry.sent == nil ? 0 : 1
-            return entry
-          })
-      }
+    _ = try await store.write(.app) { (transaction) throws(SyncError) in
+      try transaction.makeDue(type) { $0.state != .waiting && wanted?.contains($0.id) ?? true }
     }
   }
 

@@ -1,8 +1,8 @@
 import SyncModels
 
-// An edit that restores the earliest value of an immutable field is nobody's. It has the stamp of
-// the copy that it corrects, so it loses to every edit of a person, here and on other devices, and
-// elects no duplicate.
+// The engine makes the edits that restore immutable fields, and no person does. Such an edit has the
+// stamp of the copy that it corrects. So it loses to every edit of a person, here and on other
+// devices, and elects no duplicate.
 extension OutboxEntry.Author {
   /// The author of an edit that restores immutable fields of a copy.
   static func restoration(of copy: Record, by entity: Entity) -> OutboxEntry.Author {

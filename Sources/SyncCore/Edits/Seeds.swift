@@ -1,7 +1,7 @@
 public import SyncModels
 
-// Seeds are defaults that an app inserts by itself, often before it has pulled anything. Nobody has
-// written them, so they lose to whatever somebody has.
+// An app inserts defaults by itself, often before it has pulled anything. No person has written them,
+// so they lose to what the remote has.
 extension EditBatch {
   /// Inserts a default; see ``LocalEdits/seed(_:key:)``.
   ///
@@ -58,13 +58,13 @@ extension LocalEdits {
 }
 
 extension OutboxEntry {
-  /// Whether the entry is a default that nobody has edited.
+  /// Whether the entry is a default without an edit by a person.
   var isSeed: Bool { edit.stamp.isOfSeed }
 
   /// The base of a later edit of the record.
   ///
-  /// An edit of a default that was not sent starts from it, as from a bundled copy: members that the
-  /// edit does not change are nobody's.
+  /// An edit of a default that was not sent starts from it, as from a bundled copy: no
+  /// person has chosen the members that the edit does not change.
   var baseOfNextEdit: Base {
     guard isSeed, sent == nil, case .none = base, case .upsert(let payload, let version) = edit.content else {
       return base

@@ -5,7 +5,7 @@ public import SyncPorts
 enum StoreAccount {
   private static let key = ValueKey<String>(.account)
 
-  /// Makes a store the account's, if it is nobody's.
+  /// Gives a store to the account, unless it has one.
   ///
   /// - Throws: `otherAccount`.
   static func claim(_ account: String?, in store: any LocalStore) async throws(SyncError) {
@@ -21,7 +21,7 @@ enum StoreAccount {
     }
   }
 
-  /// Demands that a store is nobody's or the account's.
+  /// Demands that a store has this account or none.
   ///
   /// - Throws: `otherAccount`.
   static func demand(_ account: String?, in snapshot: any StoreSnapshot) throws(SyncError) {

@@ -66,12 +66,7 @@ struct LoserDeletion: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     let losing = try await session.typesWithLosers()
     guard !losing.isEmpty else { return .finished }
-    let push = try await PushRun.run(losing, stages: [.deletions], to: sink, in: &session)
-    if let error = push.failure {
-      session.failing = losing.map(\.type)
-      throw error
-    }
-    return push.end
+    return try await PushRun.finish(losing, stages: [.deletions], to: sink, in: &session)
   }
 }
 
@@ -110,7 +105,9 @@ struct PushRun {
       types: pending.map(\.type))
     var end = try await run.performAll(in: &session)
     var (typeFailures, suspects) = (run.machine.typeFailures, run.machine.suspects)
-    if end == .finished, run.machine.failure == nil, let again = try await run.reconsidered(in: &session) {
+    if end == .finished, run.machine.failure == nil,
+      let again = try await run.reconsidered(entities, in: session)
+    {
       run.machine = again
       end = try await run.performAll(in: &session)
       typeFailures += run.machine.typeFailures
@@ -140,24 +137,11 @@ struct PushRun {
   ///
   /// A remote refuses a record with a unique value that another one has until that one is deleted or
   /// changed, and deletions are sent after upserts.
-  private func reconsidered(in session: inout SyncSession) async throws(SyncError) -> PushMachine? {
-    var pending: [(type: RecordType, count: Int)] = []
-    for type in types where freed.contains(type) {
-      let count = try await session.write { (transaction) throws(SyncError) in
-        try transaction.reconsiderRefused(type)
-      }
-      if count > 0 {
-        pending.append(
-          (
-            type,
-            try await session.read { (snapshot) throws(SyncError) in
-              try snapshot.outboxCount(type)
-            }
-          ))
-      }
-    }
-    if pending.isEmpty { return nil }
-    return PushMachine(pending, settings: machine.settings)
+  private func reconsidered(
+    _ entities: [Entity], in session: SyncSession
+  ) async throws(SyncError) -> PushMachine? {
+    let pending = try await session.reconsiderRefused(entities.filter { freed.contains($0.type) })
+    return pending.isEmpty ? nil : PushMachine(pending, settings: machine.settings)
   }
 
   /// Counts and reports the edits that stay refused.
@@ -171,6 +155,17 @@ struct PushRun {
         session.environment.emit(.editRefused(id, reason: refusals[id] ?? ""))
       }
     }
+  }
+
+  /// Pushes what the end of a sync has brought. A failure ends the sync.
+  static func finish(
+    _ entities: [Entity], stages: Set<PushPortion.Stage> = [.upserts, .deletions],
+    to sink: any RemoteRecordSink, in session: inout SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
+    let push = try await run(entities, stages: stages, to: sink, in: &session)
+    guard let error = push.failure else { return push.end }
+    session.failing = entities.map(\.type)
+    throw error
   }
 
   private mutating func performAll(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
@@ -337,7 +332,7 @@ struct PushEnd: Sendable {
 
 extension SyncSession {
   /// Counts the pending edits of some types, without types that have none.
-  fileprivate func pendingEdits(
+  func pendingEdits(
     of entities: [Entity]
   ) async throws(SyncError) -> [(type: RecordType, count: Int)] {
     try await read { (snapshot) throws(SyncError) in

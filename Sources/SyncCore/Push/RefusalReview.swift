@@ -6,40 +6,57 @@ import SyncPorts
 /// One of them may have had the unique value that the edit needs. The next push sends the edits.
 struct RefusalReview: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    for entity in session.entities where session.progress.result[entity.type].deleted > 0 {
-      let mayBeRefused = try await session.read { (snapshot) throws(SyncError) in
-        try snapshot.outboxCount(entity.type) > 0
-      }
-      guard mayBeRefused else { continue }
-      _ = try await session.write { (transaction) throws(SyncError) in
-        try transaction.reconsiderRefused(entity.type)
-      }
-    }
+    let result = session.progress.result
+    _ = try await session.reconsiderRefused(session.entities.filter { result[$0.type].deleted > 0 })
     return .finished
   }
 }
 
-extension StoreTransaction {
-  /// Makes the refused edits of a type due again, because a record of the type has changed.
+extension SyncSession {
+  /// Makes the refused edits of some types due again, because records of the types have changed.
   ///
   /// Edits at which the remote fails stay as they are: an answer is missing, not a change.
   ///
-  /// - Returns: The number of edits.
-  func reconsiderRefused(_ type: RecordType) throws(SyncError) -> Int {
-    var count = 0
+  /// - Returns: The types that have such edits, with their numbers of pending edits.
+  func reconsiderRefused(
+    _ entities: [Entity]
+  ) async throws(SyncError) -> [(type: RecordType, count: Int)] {
+    if entities.isEmpty { return [] }
+    var reconsidered: [(type: RecordType, count: Int)] = []
+    // Mostly no edit is left after a push.
+    for pending in try await pendingEdits(of: entities) {
+      let isAny = try await write { (transaction) throws(SyncError) in
+        try transaction.makeDue(pending.type) { $0.isRefused && !EditFailure.isReason(of: $0) }
+      }
+      if isAny { reconsidered.append(pending) }
+    }
+    return reconsidered
+  }
+}
+
+extension StoreTransaction {
+  /// Makes the next push send some edits of a type, whatever they wait for.
+  ///
+  /// - Returns: Whether there are such edits.
+  func makeDue(
+    _ type: RecordType, where isChosen: (OutboxEntry) -> Bool
+  ) throws(SyncError) -> Bool {
+    var isAny = false
     var portions = self.portions(outbox: type)
     while let entries = try portions.next() {
-      let refused = entries.filter { $0.isRefused && !EditFailure.isReason(of: $0) }
-      if refused.isEmpty { continue }
-      count += refused.count
+      let chosen = entries.filter(isChosen)
+      if chosen.isEmpty { continue }
+      isAny = true
       try queue(
-        refused.map { entry in
+        chosen.map { entry in
           var entry = entry
-          (entry.state, entry.attempts) = (.waiting, 0)
+          entry.state = .waiting
+          // The remote may have received what was sent.
+          entry.attempts = entry.sent == nil ? 0 : 1
           return entry
         })
     }
-    return count
+    return isAny
   }
 }
 

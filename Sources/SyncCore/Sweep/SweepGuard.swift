@@ -45,11 +45,11 @@ struct SweepGuard: Sendable {
     let shown = counts.rows?.live ?? 0
     let live = max(shown, unmarked + counts.withheld[.staged, default: 0])
     let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
-    let foreign = try foreign(type, in: snapshot)
     guard unmarked + unlisted > 0 else { return .nothingToRemove }
     // A malformed record may be any of the missing records.
     if unmarked > 0, unidentified > 0 { return .refused(.unidentifiedMalformed(unidentified)) }
     // What another remote had listed is none of this one's records, and no surprise.
+    let foreign = try foreign(type, in: snapshot)
     let (missing, total) = (unmarked + unlisted - foreign, live + kept - foreign)
     // A file that was read while it was being written, or that was cut off, lists nothing.
     let isEmptied = checkpoint.sweep?.listed == 0 && shown - foreign >= emptiedRecords
@@ -64,13 +64,9 @@ struct SweepGuard: Sendable {
   /// - Complexity: O(*n*) in the unlisted records, if the type has had another remote.
   private func foreign(_ type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> Int {
     guard let epoch = try SourceExchange.epoch(of: type, in: snapshot) else { return 0 }
-    var (count, after): (Int, String?) = (0, nil)
-    while true {
-      let portion = try snapshot.portion(unmarked: type, after: after)
-      guard let last = portion.last else { return count }
-      count += portion.count { $0.version.isBefore(epoch) }
-      after = last.id.key
-    }
+    var (count, portions) = (0, snapshot.portions(unmarked: type))
+    while let rows = try portions.next() { count += rows.count { $0.version.isBefore(epoch) } }
+    return count
   }
 
   /// Counts the entries to release, all entries, and new malformed ones without an id.

@@ -28,27 +28,20 @@ struct TargetDeletion: SyncPhase {
       let rules = DeletionRules(
         entity: entity, schema: session.schema, fence: session.fence, began: session.entry.began,
         now: session.environment.clock.timestamp, options: session.environment.edits)
-      var start: WithheldChange.Key?
-      repeat {
-        if session.isStopped { return .stopped }
-        let after = start
+      let end = try await session.stop.walk { (start: WithheldChange.Key?) throws(SyncError) in
         let outcome = try await session.write { (transaction) throws(SyncError) in
-          try rules.portion(after: after, in: transaction)
+          try rules.portion(after: start, in: transaction)
         }
         for event in outcome.events { session.environment.emit(event) }
         if !outcome.changed.isEmpty { session.environment.emit(.edited(outcome.changed)) }
         edited.formUnion(outcome.types)
-        start = outcome.end
-      } while start != nil
+        return outcome.end
+      }
+      if end == .stopped { return .stopped }
     }
     if edited.isEmpty { return .finished }
-    let entities = session.entities.filter { edited.contains($0.type) }
-    let push = try await PushRun.run(entities, to: sink, in: &session)
-    if let error = push.failure {
-      session.failing = entities.map(\.type)
-      throw error
-    }
-    return push.end
+    return try await PushRun.finish(
+      session.entities.filter { edited.contains($0.type) }, to: sink, in: &session)
   }
 }
 

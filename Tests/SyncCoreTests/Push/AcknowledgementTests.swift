@@ -8,21 +8,6 @@ import Testing
 struct AcknowledgementTests {
   private static let gone = SyncError(.remoteUnavailable, during: "pushing", retryAfter: .seconds(3600))
 
-  /// A remote that stores accepted records in another form.
-  private struct RewritingSink: RemoteRecordSink {
-    let base: InMemoryRemote
-    let rewrite: @Sendable (inout OutgoingChange) -> Void
-    var identity: String { base.identity }
-
-    func push(
-      _ changes: [OutgoingChange], entities: SyncSchema
-    ) async throws(SyncError) -> [PushOutcome] {
-      var rewritten = changes
-      for index in rewritten.indices { rewrite(&rewritten[index]) }
-      return try await base.push(rewritten, entities: entities)
-    }
-  }
-
   /// Adds a member to each record that the remote accepts for the first time.
   private static let number: @Sendable (inout OutgoingChange) -> Void = { change in
     guard case .upsert(let payload, let schema) = change.content, change.base == .none,

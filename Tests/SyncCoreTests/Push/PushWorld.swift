@@ -110,3 +110,19 @@ struct OtherwiseSink: RemoteRecordSink {
     return try change(base.pushCounters.requests, outcomes)
   }
 }
+
+/// A remote that stores accepted records in another form.
+struct RewritingSink: RemoteRecordSink {
+  let base: InMemoryRemote
+  var keepsUnknownMembers = false
+  let rewrite: @Sendable (inout OutgoingChange) -> Void
+  var identity: String { base.identity }
+
+  func push(
+    _ changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    var rewritten = changes
+    for index in rewritten.indices { rewrite(&rewritten[index]) }
+    return try await base.push(rewritten, entities: entities)
+  }
+}
