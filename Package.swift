@@ -200,25 +200,31 @@ let package = Package(
         "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SyncConformance", "SyncMaintenance",
         "CanonicalSyncTestExecutors",
       ]),
+    // Programs that tests run.
+    .target(name: "CanonicalSyncTestProcesses", path: "Tests/TestProcesses"),
     .testTarget(
       name: "FileAdaptersTests",
-      dependencies: ["CanonicalSync", "SyncAdapters", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),
+      dependencies: [
+        "CanonicalSync", "SyncAdapters", "FileAdapters", "InMemoryAdapters", "SyncConformance",
+        "CanonicalSyncTestProcesses",
+      ]),
     .testTarget(
       name: "SQLiteAdaptersTests",
       dependencies: [
         "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON",
-        "SyncMaintenance",
+        "SyncMaintenance", "CanonicalSyncTestProcesses",
       ]),
     // The database that Tests/run starts.
     .target(
-      name: "CanonicalSyncTestPostgres", dependencies: ["PostgresAdapters", "SyncModels"],
+      name: "CanonicalSyncTestPostgres",
+      dependencies: ["PostgresAdapters", "SyncModels", "CanonicalSyncTestProcesses"],
       path: "Tests/TestPostgres"),
     .testTarget(
       name: "PostgresAdaptersTests",
       dependencies: [
         "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "PostgresAdapters", "SyncConformance",
         "SyncJSON",
-        "CanonicalSyncTestPostgres",
+        "CanonicalSyncTestPostgres", "CanonicalSyncTestProcesses",
       ]),
     // The simulator's worlds in a real server.
     .testTarget(
@@ -241,7 +247,7 @@ let package = Package(
       name: "CanonicalSyncTestServers",
       dependencies: [
         "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
-        "SyncConformance", "SyncJSON", "SyncModels", "SyncPorts",
+        "SyncConformance", "SyncJSON", "SyncModels", "SyncPorts", "CanonicalSyncTestProcesses",
         .target(name: "CanonicalSyncCCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
       ],
       path: "Tests/TestServers"),
@@ -255,7 +261,7 @@ let package = Package(
       name: "CurlAdaptersTests",
       dependencies: [
         "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
-        "SyncConformance", "CanonicalSyncTestServers",
+        "SyncConformance", "CanonicalSyncTestProcesses", "CanonicalSyncTestServers",
         .target(name: "CanonicalSyncCCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
       ]),
     .testTarget(
@@ -263,7 +269,7 @@ let package = Package(
       dependencies: [
         "CanonicalSync", "SyncAdapters", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters",
         "SyncConformance",
-        "SyncJSON", "CanonicalSyncTestServers",
+        "SyncJSON", "CanonicalSyncTestProcesses", "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "KintoAdaptersTests",
@@ -287,7 +293,7 @@ let package = Package(
     .testTarget(
       name: "RequirementsTests",
       dependencies: ["CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON"]),
-    .testTarget(name: "ArchitectureTests"),
+    .testTarget(name: "ArchitectureTests", dependencies: ["CanonicalSyncTestProcesses"]),
     // A process that edits and syncs a store until it is killed.
     .executableTarget(
       name: "canonical-sync-worker",
@@ -305,7 +311,7 @@ let package = Package(
         "InMemoryAdapters", "KintoAdapters",
         "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
         "SyncMaintenance", "SyncPictures", "SyncSimulation",
-        "CanonicalSyncTestPostgres", "CanonicalSyncTestServers",
+        "CanonicalSyncTestPostgres", "CanonicalSyncTestProcesses", "CanonicalSyncTestServers",
         "CanonicalSyncToolSupport",
         "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",
         "CanonicalSyncSimulate",
@@ -369,7 +375,9 @@ for target in package.targets where target.type != .system {
 //
 // Under a sanitizer it is optimized file by file, because its closures would lose names that are
 // suppressed, and the tests as whole modules, which takes less time.
-let shared = ["SyncConformance", "CanonicalSyncTestServers", "CanonicalSyncTestPostgres"]
+let shared = [
+  "SyncConformance", "CanonicalSyncTestServers", "CanonicalSyncTestPostgres", "CanonicalSyncTestProcesses",
+]
 let optimizes = triesThreads || Context.environment["CANONICALSYNC_OPTIMIZED"] != nil
 for target in package.targets where optimizes && target.type != .system && !shared.contains(target.name) {
   if target.type == .regular {

@@ -1,3 +1,4 @@
+import CanonicalSyncTestProcesses
 import Foundation
 import Testing
 
@@ -30,15 +31,7 @@ struct MutantsTests {
 
   /// Runs a command, and returns what it printed.
   private static func run(_ command: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    let (status, output) = try ChildProcess.run(command, withErrors: true)
+    return (status, String(decoding: output, as: UTF8.self))
   }
 }

@@ -1,3 +1,4 @@
+import CanonicalSyncTestProcesses
 import Foundation
 import Testing
 
@@ -64,18 +65,11 @@ private final class App {
 
   /// Lets SwiftPM load the package graph.
   func load() throws -> (status: Int32, output: String) {
-    let swift = Process()
-    let output = Pipe()
-    swift.executableURL = URL(filePath: "/usr/bin/env")
-    swift.arguments = [
-      "swift", "package", "--package-path", folder.appending(path: "App").path, "show-dependencies",
-    ]
-    // These choose parts of this package.
-    swift.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("CANONICALSYNC") }
-    (swift.standardOutput, swift.standardError) = (output, output)
-    try swift.run()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
-    swift.waitUntilExit()
-    return (swift.terminationStatus, String(decoding: text, as: UTF8.self))
+    let (status, output) = try ChildProcess.run(
+      ["swift", "package", "--package-path", folder.appending(path: "App").path, "show-dependencies"],
+      // These choose parts of this package.
+      environment: ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("CANONICALSYNC") },
+      withErrors: true)
+    return (status, String(decoding: output, as: UTF8.self))
   }
 }

@@ -1,3 +1,4 @@
+import CanonicalSyncTestProcesses
 import Foundation
 
 /// One Swift file of the package.
@@ -55,14 +56,7 @@ enum PackageFiles {
   ///
   /// Untracked stores may be there too.
   static func topLevel() throws -> Set<String> {
-    let git = Process()
-    let output = Pipe()
-    git.executableURL = URL(filePath: "/usr/bin/env")
-    git.arguments = ["git", "-c", "safe.directory=*", "-C", root.path, "ls-files"]
-    git.standardOutput = output
-    try git.run()
-    let paths = try output.fileHandleForReading.readToEnd() ?? Data()
-    git.waitUntilExit()
+    let (_, paths) = try ChildProcess.run(["git", "-c", "safe.directory=*", "-C", root.path, "ls-files"])
     let names = String(decoding: paths, as: UTF8.self).split(separator: "\n").map { path in
       String(path.prefix { $0 != "/" })
     }

@@ -1,4 +1,5 @@
 #if CloudKit && os(Linux)
+  import CanonicalSyncTestProcesses
   @testable import CloudKitAdapters
   import Foundation
   import HTTPAdapters
@@ -10,17 +11,8 @@
     private static func openssl(_ arguments: String..., input: [UInt8] = []) throws -> (
       status: Int32, output: String
     ) {
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = ["openssl"] + arguments
-      let (input_, output) = (Pipe(), Pipe())
-      (process.standardInput, process.standardOutput, process.standardError) = (input_, output, Pipe())
-      try process.run()
-      try input_.fileHandleForWriting.write(contentsOf: Data(input))
-      try input_.fileHandleForWriting.close()
-      let text = try output.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+      let (status, output) = try ChildProcess.run(["openssl"] + arguments, input: input)
+      return (status, String(decoding: output, as: UTF8.self))
     }
 
     private static func sec1() throws -> String {

@@ -1,4 +1,5 @@
 #if Curl && os(Linux)
+  import CanonicalSyncTestProcesses
   import CanonicalSyncTestServers
   import CurlAdapters
   import Foundation
@@ -23,15 +24,7 @@
 
     /// The output of a shell command.
     private static func output(of command: String) throws -> [UInt8] {
-      let process = Process()
-      let pipe = Pipe()
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = ["-c", command]
-      process.standardOutput = pipe
-      try process.run()
-      let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return Array(data)
+      Array(try ChildProcess.run(["sh", "-c", command]).output)
     }
 
     // MARK: Destinations of requests

@@ -1,4 +1,5 @@
 #if Curl && os(Linux)
+  import CanonicalSyncTestProcesses
   import CanonicalSyncTestServers
   import CurlAdapters
   import Foundation
@@ -26,15 +27,7 @@
 
     /// A gigabyte of zeros in a megabyte of gzip.
     private static func bomb() throws -> [UInt8] {
-      let process = Process()
-      let pipe = Pipe()
-      process.executableURL = URL(filePath: "/bin/sh")
-      process.arguments = ["-c", "head -c 1073741824 /dev/zero | gzip -c"]
-      process.standardOutput = pipe
-      try process.run()
-      let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return Array(data)
+      Array(try ChildProcess.run(["sh", "-c", "head -c 1073741824 /dev/zero | gzip -c"]).output)
     }
 
     @Test func aGigabyteBehindAMegabyteTakesNone() async {

@@ -1,38 +1,30 @@
 #if SQLite
+  import CanonicalSyncTestProcesses
   import Foundation
-  import Synchronization
 
   /// A running tool.
   ///
   /// Nothing here blocks a thread of Swift's tasks. Separate threads read the tool's output or look
   /// for its files, and wake a waiting task at once, even on a busy machine.
   final class RunningTool: Sendable {
-    private let process = Process()
+    private let process: ChildProcess
     private let output: HeardStream
     private let errors: HeardStream
-    private let ending = Ending()
 
     init(
       executable: URL, _ arguments: [String], in directory: URL?, environment: [String: String] = [:]
     ) throws {
       output = try HeardStream()
       errors = try HeardStream()
-      process.executableURL = executable
-      process.arguments = arguments
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      process.currentDirectoryURL = directory
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = output.writing
-      process.standardError = errors.writing
-      process.terminationHandler = { [ending] in
-        ending.give($0.terminationStatus, wasKilled: $0.terminationReason == .uncaughtSignal)
-      }
-      try process.run()
+      process = try ChildProcess(
+        [executable.path] + arguments, in: directory,
+        environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+        output: output.writing, errors: errors.writing)
       output.listen()
       errors.listen()
     }
 
-    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+    func send(_ signal: Int32) { process.send(signal) }
 
     var isRunning: Bool { process.isRunning }
 
@@ -67,43 +59,16 @@
 
     /// Waits for the end. Cancellation of the waiting task, by a time limit, ends the process.
     func outcome() async -> Tool.Outcome {
-      let (status, wasKilled) = await withTaskCancellationHandler {
-        await ending.wait()
+      let ending = await withTaskCancellationHandler {
+        await process.ending()
       } onCancel: {
         send(SIGKILL)
       }
       // The last output may still be in the pipe.
       await output.waitForEnd()
       await errors.waitForEnd()
-      return Tool.Outcome(status: status, wasKilled: wasKilled, output: output.text, errors: errors.text)
-    }
-  }
-
-  /// The exit status of a process, after its end.
-  private final class Ending: Sendable {
-    private struct State {
-      var value: (status: Int32, wasKilled: Bool)?
-      var waiters: [CheckedContinuation<(Int32, Bool), Never>] = []
-    }
-    private let state = Mutex(State())
-
-    func give(_ status: Int32, wasKilled: Bool) {
-      let waiters = state.withLock { state in
-        state.value = (status, wasKilled)
-        defer { state.waiters = [] }
-        return state.waiters
-      }
-      for waiter in waiters { waiter.resume(returning: (status, wasKilled)) }
-    }
-
-    func wait() async -> (Int32, Bool) {
-      await withCheckedContinuation { waiter in
-        let known = state.withLock { state -> (Int32, Bool)? in
-          if state.value == nil { state.waiters.append(waiter) }
-          return state.value
-        }
-        if let known { waiter.resume(returning: known) }
-      }
+      return Tool.Outcome(
+        status: ending.status, wasKilled: ending.wasKilled, output: output.text, errors: errors.text)
     }
   }
 #endif

@@ -1,3 +1,4 @@
+import CanonicalSyncTestProcesses
 import Foundation
 
 /// Real data, if a copy is present.
@@ -19,13 +20,10 @@ enum SharedData {
     where name.hasSuffix(".ndjson.gz") {
       let output = target.path + "/" + name.dropLast(3)
       try Data().write(to: URL(filePath: output))
-      let process = Process()
-      process.executableURL = URL(filePath: "/usr/bin/env")
-      process.arguments = ["gunzip", "-c", folder.appending(path: name).path]
-      process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
-      try process.run()
-      process.waitUntilExit()
-      guard process.terminationStatus == 0 else { throw CocoaError(.fileReadCorruptFile) }
+      let gunzip = try ChildProcess(
+        ["gunzip", "-c", folder.appending(path: name).path],
+        output: try FileHandle(forWritingTo: URL(filePath: output)))
+      guard gunzip.waitUntilExit().status == 0 else { throw CocoaError(.fileReadCorruptFile) }
     }
   }
 }

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncTestProcesses
   import CanonicalSync
   import CanonicalSyncTestPostgres
   import Foundation
@@ -48,13 +49,8 @@
     }
 
     private static func run(_ words: String...) throws {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = words
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      process.waitUntilExit()
-      guard process.terminationStatus == 0 else {
+      let process = try ChildProcess(words)
+      guard process.waitUntilExit().status == 0 else {
         throw SyncError(.storeFailure, during: "running \(words[0])")
       }
     }

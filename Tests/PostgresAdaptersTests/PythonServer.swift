@@ -1,19 +1,20 @@
 #if Postgres
+  import CanonicalSyncTestProcesses
   import Foundation
 
   /// A Python program that listens on a loopback port and first prints the port's number.
   final class PythonServer {
-    private let process = Process()
+    private let process: ChildProcess
     private let input = Pipe()
     private let output = Pipe()
     let port: Int
 
     init(_ script: String, _ arguments: String...) throws {
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = ["python3", "-c", script] + arguments
-      process.standardInput = input
-      process.standardOutput = output
-      try process.run()
+      process = try ChildProcess(
+        ["python3", "-c", script] + arguments, input: input.fileHandleForReading,
+        output: output.fileHandleForWriting)
+      try input.fileHandleForReading.close()
+      try output.fileHandleForWriting.close()
       port = Int(Self.line(output)) ?? 0
     }
 
@@ -23,7 +24,7 @@
       _ = Self.line(output)
     }
 
-    func stop() { kill(process.processIdentifier, SIGKILL) }
+    func stop() { process.send(SIGKILL) }
 
     private static func line(_ pipe: Pipe) -> String {
       var bytes: [UInt8] = []

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncTestProcesses
   import Foundation
   import SQLiteAdapters
   import SyncModels
@@ -48,13 +49,8 @@
         let path = directory.file("store.db")
         await #expect(throws: SyncError.self) { try await store.copy(to: path) }
         // The last process that closes a store removes its log.
-        let sqlite = Process()
-        sqlite.executableURL = URL(filePath: "/usr/bin/env")
-        sqlite.arguments = ["sqlite3", path, "SELECT count(*) FROM meta"]
-        sqlite.standardOutput = FileHandle.nullDevice
-        try sqlite.run()
-        sqlite.waitUntilExit()
-        #expect(sqlite.terminationStatus == 0)
+        let sqlite = try ChildProcess(["sqlite3", path, "SELECT count(*) FROM meta"])
+        #expect(sqlite.waitUntilExit().status == 0)
         #expect(FileManager.default.fileExists(atPath: path + "-wal"))
       }
     }

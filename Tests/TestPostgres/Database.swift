@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncTestProcesses
   import Foundation
   package import PostgresAdapters
   package import SyncModels
@@ -47,18 +48,10 @@
     /// Runs SQL as another client would, and returns what `psql` prints.
     @discardableResult
     package static func run(_ sql: String) throws -> String {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = ["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", address, "-c", sql]
-      let output = Pipe()
-      process.standardOutput = output
-      process.standardError = output
-      try process.run()
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      guard process.terminationStatus == 0 else {
-        throw SyncError(.storeFailure, during: "running psql", text)
-      }
+      let (status, output) = try ChildProcess.run(
+        ["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", address, "-c", sql], withErrors: true)
+      let text = String(decoding: output, as: UTF8.self)
+      guard status == 0 else { throw SyncError(.storeFailure, during: "running psql", text) }
       return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
   }

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncTestProcesses
   import Foundation
 
   /// A server of PostgreSQL for one test, which restarts it or adds a standby.
@@ -60,24 +61,21 @@
 
     @discardableResult
     private static func run(_ arguments: [String], input: String = "") throws -> String {
-      let process = Process()
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-      process.executableURL = root.appending(path: "Tests/servers/postgresql")
-      process.arguments = arguments
       // Files: a server keeps inherited pipes open, and their reader would wait for its end.
       let exchange = FileManager.default.temporaryDirectory.appending(path: "cluster-\(UUID().uuidString)")
       let (given, output) = (exchange.path + ".in", exchange.path + ".out")
       defer { for file in [given, output] { try? FileManager.default.removeItem(atPath: file) } }
       try Data(input.utf8).write(to: URL(filePath: given))
       try Data().write(to: URL(filePath: output))
-      process.standardInput = FileHandle(forReadingAtPath: given)
-      process.standardOutput = FileHandle(forWritingAtPath: output)
-      process.standardError = process.standardOutput
-      try process.run()
-      process.waitUntilExit()
+      let writing = FileHandle(forWritingAtPath: output)
+      let process = try ChildProcess(
+        [root.appending(path: "Tests/servers/postgresql").path] + arguments,
+        input: FileHandle(forReadingAtPath: given), output: writing, errors: writing)
+      let ending = process.waitUntilExit()
       let text = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
-      guard process.terminationStatus == 0 else {
+      guard ending.status == 0, !ending.wasKilled else {
         throw Failure(command: arguments.joined(separator: " "), output: text)
       }
       return text.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,3 +1,4 @@
+import CanonicalSyncTestProcesses
 import Foundation
 import SyncJSON
 import SyncModels
@@ -22,14 +23,8 @@ package enum Baseball {
   /// The first records of a type.
   package static func objects(_ type: String, atMost limit: Int = .max) throws -> [(id: String, json: String)]
   {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["gunzip", "-c", directory.appending(path: "\(type).ndjson.gz").path]
-    process.standardOutput = pipe
-    try process.run()
-    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let (_, data) = try ChildProcess.run(
+      ["gunzip", "-c", directory.appending(path: "\(type).ndjson.gz").path])
     var objects: [(id: String, json: String)] = []
     for line in data.split(separator: UInt8(ascii: "\n")).prefix(limit) {
       let bytes = Array(line)

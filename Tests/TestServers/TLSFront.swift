@@ -1,3 +1,4 @@
+import CanonicalSyncTestProcesses
 import Foundation
 package import SyncConformance
 
@@ -25,10 +26,9 @@ package struct TLSFront: WireServer {
   /// `nil` if openssl or python3 is missing.
   package static let authority: String? = {
     do {
-      let process = try started(["authority", folder.path])
-      process.waitUntilExit()
+      let process = try ChildProcess([script.path, "authority", folder.path])
       let path = folder.appending(path: "authority.pem").path
-      return process.terminationStatus == 0 ? path : nil
+      return process.waitUntilExit().status == 0 ? path : nil
     } catch {
       return nil
     }
@@ -54,8 +54,11 @@ package struct TLSFront: WireServer {
   ) async throws {
     try await LoopbackServer.following(script) { server in
       let (output, input) = (Pipe(), Pipe())
-      let process = try started(
-        [version.rawValue, folder.path, "\(server.port)"], input: input, output: output)
+      let process = try ChildProcess(
+        [Self.script.path, version.rawValue, folder.path, "\(server.port)"],
+        input: input.fileHandleForReading, output: output.fileHandleForWriting)
+      try input.fileHandleForReading.close()
+      try output.fileHandleForWriting.close()
       let port = await firstLine(of: output)
       try await body(TLSFront(origin: "https://127.0.0.1:\(port)", behind: server))
       // The process ends when its standard input does.
@@ -72,17 +75,5 @@ package struct TLSFront: WireServer {
           returning: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
       }
     }
-  }
-
-  private static func started(
-    _ arguments: [String], input: Pipe? = nil, output: Pipe? = nil
-  ) throws -> Process {
-    let process = Process()
-    process.executableURL = script
-    process.arguments = arguments
-    process.standardInput = input ?? FileHandle.nullDevice
-    process.standardOutput = output ?? FileHandle.nullDevice
-    try process.run()
-    return process
   }
 }
