@@ -74,7 +74,7 @@
       _ = try await mirror.engine.sync()
       let conflicts = try await mirror.engine.edits.conflicts()
       #expect(conflicts.count == 1)
-      #expect(mirror.payloads("items")["k1"]?.contains("\"value\":222") == true, "The later write wins.")
+      #expect(mirror.payloads("items")["k1"]?.contains("\"value\":111") == true, "It arrives later.")
       try mirror.expectEqual("items")
     }
 

@@ -71,7 +71,7 @@ public struct TypeStatus: Sendable {
         TypeStatus(
           type: entity.type, passes: passes,
           live: try snapshot.count(Query(entity.type)),
-          tokenAge: checkpoint?.committedAt.map { now.duration(since: $0) },
+          tokenAge: checkpoint?.committedAt.map { max(.zero, now.duration(since: $0)) },
           dataAge: passes.lastSuccess.map { max(now.duration(since: $0), .zero) },
           inFlight: checkpoint?.inFlight, sweep: checkpoint?.sweep,
           withheld: try snapshot.withheldCounts(entity.type), lastWrite: LastWrite(entity),

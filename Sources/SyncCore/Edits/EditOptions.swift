@@ -15,7 +15,8 @@ public struct EditOptions: Sendable {
   public var isSignificant: @Sendable (Conflict) -> Bool
   /// Makes room at a remote whose storage is full.
   ///
-  /// It returns whether it succeeded. The push then tries once more.
+  /// It returns whether it succeeded. The push then tries once more. It must not wait for a sync
+  /// of the same engine, which would wait for it: such a sync throws `syncAlreadyInProgress`.
   public var onStorageFull: (@Sendable () async -> Bool)?
 
   /// Creates options; by default the later write wins, and every conflict matters.

@@ -154,10 +154,12 @@ struct EditSettler {
   private func settle(
     _ entry: OutboxEntry, _ remoteState: RemoteState, since base: Payload?, _ flaw: String?
   ) -> EditSettlement {
-    let (stamp, distrusted) = StampTrust(now: now, bound: maximumClockSkew, known: entry.lastWrite).stamp(
+    let (known, ahead) = StampTrust(now: now, bound: maximumClockSkew).lastWrite(of: entry, entity)
+    let (stamp, distrusted) = StampTrust(now: now, bound: maximumClockSkew, known: known).stamp(
       of: remoteState, entity)
+    let lastWrite = isToArrive(entry, over: remoteState) ? known.following(stamp) : known
     let decision = PolicyDecision(
-      by: policy, entity, entry.id, base: base, local: entry.edit, lastWrite: entry.lastWrite,
+      by: policy, entity, entry.id, base: base, local: entry.edit, lastWrite: lastWrite,
       remoteState, remoteStamp: stamp, at: now, flaw: flaw)
     var conflict = decision.conflict
     var settlement: EditSettlement
@@ -180,8 +182,18 @@ struct EditSettler {
     }
     settlement.conflict = conflict
     settlement.policyFlaw = decision.flaw
-    settlement.distrusted = distrusted
+    settlement.distrusted = distrusted ?? ahead
     return settlement
+  }
+
+  /// Whether an edit arrives later than a remote state, and no stamp tells which was made later.
+  ///
+  /// A deletion carries no stamp at any remote, and is compared by its own arrival.
+  private func isToArrive(_ entry: OutboxEntry, over remoteState: RemoteState) -> Bool {
+    guard entity.remote.takesEdits, entity.stampMember == nil, entry.author == .app, case .copy = remoteState
+    else { return false }
+    // What was sent may have arrived before.
+    return entry.sent != entry.edit
   }
 
   /// Returns content stamped for a write on top of a copy.
@@ -192,7 +204,8 @@ struct EditSettler {
     _ content: Edit.Content, of entry: OutboxEntry, after stamp: EditStamp
   ) -> Edit.Content {
     guard case .upsert(let payload, let schemaVersion) = content else { return content }
-    let own = entry.author == .app ? entry.edit.stamp.following(stamp) : max(entry.lastWrite, stamp)
+    let known = StampTrust(now: now, bound: maximumClockSkew).lastWrite(of: entry, entity).trusted
+    let own = entry.author == .app ? known.following(stamp) : max(known, stamp)
     return .upsert(entity.stamped(payload, own), schemaVersion: schemaVersion)
   }
 }
@@ -262,6 +275,18 @@ struct StampTrust {
   ) -> Bool {
     // Some remotes do not report when they took a copy.
     taken.microseconds > 0 && stamp.physical > limit(taken, bound, known)
+  }
+
+  /// Returns when the content of an edit was written, as far as that is trusted.
+  ///
+  /// `ahead` is how far ahead its stamp is, if a wrong clock made it that was put right since.
+  func lastWrite(of entry: OutboxEntry, _ entity: Entity) -> (trusted: EditStamp, ahead: Duration?) {
+    let limit = max(now, entry.base.lastStamp(by: entity)?.physical ?? now) + bound
+    guard entry.lastWrite.physical > limit else { return (entry.lastWrite, nil) }
+    return (
+      EditStamp(physical: now, replica: entry.lastWrite.replica),
+      entry.lastWrite.physical.duration(since: now)
+    )
   }
 
   private static func limit(_ instant: Timestamp, _ bound: Duration, _ known: EditStamp?) -> Timestamp {

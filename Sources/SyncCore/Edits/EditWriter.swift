@@ -1,5 +1,5 @@
-import SyncModels
-import SyncPorts
+package import SyncModels
+package import SyncPorts
 
 /// Writes local edits within one transaction.
 ///
@@ -373,8 +373,13 @@ extension OutboxEntry.Base {
   /// The latest known stamp of the last remote state.
   ///
   /// Edits of the record get later stamps, however far ahead it is.
-  fileprivate func lastStamp(by entity: Entity) -> EditStamp? {
-    let stated = record.flatMap { entity.statedStamp(in: $0.payload) }
+  func lastStamp(by entity: Entity) -> EditStamp? {
+    let stated =
+      switch self {
+      case .none: nil as EditStamp?
+      case .copy(let record): entity.statedStamp(in: record.payload)
+      case .deleted(let tombstone): tombstone.stamp
+      }
     guard let version, version != .unversioned else { return stated }
     let taken = EditStamp(physical: version.modifiedAt)
     return max(stated ?? taken, taken)
@@ -414,12 +419,13 @@ extension HybridClock {
   private static let key = ValueKey<HybridClock>(.edits, "clock")
 
   /// Loads the clock of the store's last edit. The replica's name is the store's.
-  static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
+  package static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
     if let clock = try snapshot.value(of: key) { return clock }
     return HybridClock(replica: try snapshot.storeIdentity())
   }
 
-  func save(in transaction: any StoreTransaction) throws(SyncError) {
+  /// Saves the clock for later edits.
+  package func save(in transaction: any StoreTransaction) throws(SyncError) {
     try transaction.set(self, for: Self.key)
   }
 }

@@ -41,7 +41,8 @@ public struct LocalEdits: Sendable {
       store: store,
       schema: schema.synced(
         with: Entity.RemoteTraits(
-          serverManagedFields: serverManagedFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false)),
+          serverManagedFields: serverManagedFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false,
+          takesEdits: sink != nil)),
       clock, options, account: nil, emit)
   }
 

@@ -23,6 +23,9 @@ struct RunEnvironment: Sendable {
   /// Measures the sync.
   var meter = SyncMeter()
 
+  /// The engine whose sync waits for a closure of the app, which is this task's.
+  @TaskLocal static var awaiting: ObjectIdentifier?
+
   /// Returns the context of a merge of withheld changes, without a page.
   ///
   /// - Parameters:

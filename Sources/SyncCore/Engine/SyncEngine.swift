@@ -59,7 +59,7 @@ public final class SyncEngine: Sendable {
     let schema = schema.synced(
       with: Entity.RemoteTraits(
         serverManagedFields: source.capabilities.serverManagedFields,
-        keepsUnknownMembers: sink?.keepsUnknownMembers ?? false))
+        keepsUnknownMembers: sink?.keepsUnknownMembers ?? false, takesEdits: sink != nil))
     try Self.check(schema, against: source.capabilities)
     let hub = EventHub(observers: observers)
     self.schema = schema
@@ -128,6 +128,11 @@ public final class SyncEngine: Sendable {
     _ request: SyncRequest, token: (any CancellationToken)?, onBegin: () -> Void
   ) async throws(SyncError) -> SyncResult {
     let (environment, hub) = (environment, hub)
+    if RunEnvironment.awaiting == ObjectIdentifier(environment.priorities), request.ifBusy != .refuse {
+      throw SyncError(
+        .syncAlreadyInProgress, during: "starting a sync",
+        "A sync of this engine waits for the closure that asks for another one, so neither would end.")
+    }
     if let account = environment.account {
       try await environment.store.read { (snapshot) throws(SyncError) in
         try StoreAccount.demand(account, in: snapshot)

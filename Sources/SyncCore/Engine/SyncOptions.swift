@@ -30,7 +30,8 @@ public struct SyncOptions: Hashable, Sendable {
   public var massDeletionRecords: Int
   /// The share of a type, 0 to 1, above which a sweep needs confirmation.
   ///
-  /// It applies to more than ``massDeletionRecords`` removals.
+  /// It applies to more than ``massDeletionRecords`` removals. It does not apply to what another
+  /// ``RemoteRecordSource/query(for:)`` leaves out, which was asked for.
   public var massDeletionShare: Double
   /// The number of live records from which an empty listing needs confirmation.
   ///

@@ -66,6 +66,9 @@ struct PageMerge {
     if !plan.changes.isEmpty { try transaction.apply(plan.changes) }
     swap(&tally, &plan.tally)
     noteParked(plan.changes.withheld)
+    if !view.inherited.isEmpty {
+      try ArrivedDuplicates.remember(.records(view.inherited.sorted()), of: context.schema, in: transaction)
+    }
     try plan.settled.write(of: entity, in: transaction)
     var appeared = shown.isEmpty ? plan.appeared : shown + plan.appeared
     for (settlement, origin, entry) in plan.dangling {

@@ -27,6 +27,8 @@ struct PageView {
   var absentOfMerged: Set<RecordID> = []
   /// Records of tombstones that live records refer to.
   var referenced: Set<RecordID> = []
+  /// Records of tombstones whose pending edits their duplicates will take over.
+  var inherited: Set<RecordID> = []
   /// Live rows that a copy of the same listing would replace.
   var rivals: [RecordID: Record] = [:]
   /// Live rows of the copies' records, if the type has immutable fields.
@@ -79,6 +81,8 @@ extension PageMerge {
     if !round.tombstones.isEmpty {
       view.tombstoneStates = try transaction.states(of: round.tombstones)
       view.referenced = try referenced(among: round.tombstones.map(\.id), in: transaction)
+      let edits = round.tombstones.compactMap { view.edits[$0.id] }
+      if !edits.isEmpty { view.inherited = try ArrivedDuplicates.heirs(of: edits, entity, in: transaction) }
     }
     return view
   }

@@ -310,7 +310,8 @@ struct PullMachine {
     _ checkpoint: Checkpoint, settings: Settings, now: Timestamp
   ) -> Bool {
     let capabilities = settings.capabilities
-    guard capabilities.deltas != .fullOnly else { return false }
+    // A remote that is quiet may answer that nothing has changed, and a record is still in doubt.
+    guard capabilities.deltas != .fullOnly else { return checkpoint.needsSecondListing }
     // Deletions before the last reset have no tombstones, so only a second complete listing can
     // find them.
     if capabilities.sendsTombstones || capabilities.sweepsByItself { return checkpoint.needsSecondListing }

@@ -47,7 +47,19 @@ public struct RetryPolicy: Hashable, Sendable {
   ///
   /// The remote may ask for another pause.
   func ceiling(afterFailures failures: Int) -> Duration {
-    // Past 2^40 the cap is reached, whatever the base.
-    min(cap, base * (1 << min(max(0, failures - 1), 40)))
+    base.doubled(times: failures - 1, upTo: cap)
+  }
+}
+
+extension Duration {
+  /// Returns the duration doubled some times, at most the limit.
+  func doubled(times: Int, upTo limit: Duration) -> Duration {
+    var (result, left) = (min(self, limit), times)
+    // Zero stays zero, and any other duration reaches the limit soon.
+    while left > 0, result > .zero, result < limit {
+      result = result > limit / 2 ? limit : result * 2
+      left -= 1
+    }
+    return result
   }
 }

@@ -249,11 +249,11 @@ struct PushRun {
       portion: portion, entity: entity, context: environment.releaseContext(fence: session.fence))
     // Within a write, because a store that caches what it reads in a write need not read it again
     // for the next step.
-    let (loaded, tally) = try await session.write { (transaction) throws(SyncError) in
+    let (loaded, tallies) = try await session.write { (transaction) throws(SyncError) in
       try SourceExchange.persistFirst(entity, in: environment, transaction)
       return try outset.load(in: transaction)
     }
-    if let tally {
+    for tally in tallies {
       session.progress.pushed.conflicts += tally.conflicts.count
       session.report(tally, of: portion.type)
     }
@@ -289,7 +289,9 @@ struct PushRun {
     let pending = (try? await session.pendingEdits(of: environment.schema.entities)) ?? []
     environment.emit(.remoteStorageFull(pending: pending.reduce(0) { $0 + $1.count }))
     guard let onStorageFull = environment.edits.onStorageFull else { return false }
-    return await onStorageFull()
+    return await RunEnvironment.$awaiting.withValue(ObjectIdentifier(environment.priorities)) {
+      await onStorageFull()
+    }
   }
 
   private func persistRoom(in session: SyncSession) async throws(SyncError) {

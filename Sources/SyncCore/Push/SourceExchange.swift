@@ -134,7 +134,11 @@ extension Checkpoint {
   /// version keeps the order.
   mutating func enter(_ scope: Scope) {
     guard self.scope != scope else { return }
-    if self.scope.source != scope.source { epoch += 1 }
+    if self.scope.source != scope.source {
+      epoch += 1
+    } else if self.scope.query != scope.query, sweptPass > 0 {
+      hasNewQuery = true
+    }
     self.scope = scope
     committed = nil
     inFlight = nil

@@ -188,7 +188,7 @@ extension Checkpoint {
   /// Ends the sweep of the complete listing.
   mutating func endSweep(by fence: Int64, at now: Timestamp, isAnythingInDoubt: Bool) {
     guard let pass = sweep?.pass else { return }
-    needsSecondListing = isAnythingInDoubt
+    (needsSecondListing, hasNewQuery) = (isAnythingInDoubt, hasNewQuery && isAnythingInDoubt)
     sweep = nil
     sweptPass = pass
     sweptFence = fence

@@ -26,6 +26,23 @@ enum ArrivedDuplicates {
     }
   }
 
+  /// Returns those of some edited records that have duplicates to which their edits will go.
+  ///
+  /// The remote has deleted the records, most often because another device has collapsed the group.
+  static func heirs(
+    of edits: [MetEdit], _ entity: Entity, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> Set<RecordID> {
+    guard entity.naturalKey != nil,
+      try RebuildProgress.load(for: entity.type, from: snapshot)?.isDone ?? false
+    else { return [] }
+    var heirs: Set<RecordID> = []
+    for edit in edits where edit.entry.author == .app && edit.entry.base.record != nil {
+      guard case .live(let record) = edit.entry.row(of: entity) else { continue }
+      if try areShared([record.id], of: entity, in: snapshot) { heirs.insert(record.id) }
+    }
+    return heirs
+  }
+
   /// Returns the number of arrivals that were not collapsed.
   static func count(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> Int64 {
     try snapshot.value(of: key(for: type)) ?? 0
@@ -101,6 +118,7 @@ struct ArrivalCollapse: SyncPhase {
           try collapse.step(machine, groups, in: transaction)
         }
         (machine, action) = (step.machine, step.action)
+        session.report(step.tally, of: type)
         session.progress.countCollapsed(step.changed, of: type)
         if !step.changed.isEmpty { environment.emit(.edited(step.changed)) }
       case .finish:

@@ -10,15 +10,17 @@ struct Collapse: Sendable {
   var entity: Entity
   var schema: SyncSchema
   var options: RebuildOptions
-  var now: Timestamp
-  var maximumClockSkew: Duration
+  /// The context in which pending edits of losers are settled.
+  var context: MergeContext
+
+  var now: Timestamp { context.now }
+  var maximumClockSkew: Duration { context.edits.maximumClockSkew }
 
   init(_ entity: Entity, _ options: RebuildOptions, in environment: RunEnvironment) {
     self.entity = entity
     self.options = options
     schema = environment.schema
-    now = environment.clock.timestamp
-    maximumClockSkew = environment.edits.maximumClockSkew
+    context = environment.releaseContext(fence: 0)
   }
 
   /// A step of a machine that was carried out.
@@ -26,6 +28,8 @@ struct Collapse: Sendable {
     var machine: RebuildMachine
     var action: RebuildMachine.Action
     var changed: ChangedRecords
+    /// The conflicts of losers' edits with their winners.
+    var tally: Tally
     /// Whether the next step takes the same groups, because their references were too many.
     var isRepeated: Bool
   }
@@ -35,9 +39,9 @@ struct Collapse: Sendable {
     _ machine: RebuildMachine, _ groups: [DuplicateGroup], in transaction: any StoreTransaction
   ) throws(SyncError) -> Step {
     var machine = machine
+    let merge = PageMerge(entity, context: context)
     let plan = try CollapsePlan(
-      groups.map(\.key), try transaction.records(ofType: entity.type, in: groups), of: entity, schema,
-      maximumClockSkew: maximumClockSkew, in: transaction)
+      groups.map(\.key), try transaction.records(ofType: entity.type, in: groups), by: merge, in: transaction)
     let referrers = Referrers(to: plan.winners(), of: entity.type, in: schema)
     var (found, isComplete): ([RecordID: Referrers.Found], Bool) = ([:], true)
     var shown: [RecordID] = []
@@ -53,12 +57,18 @@ struct Collapse: Sendable {
       counts.repointed += referrers.point(&draft, found.fields)
       drafts[id] = draft
     }
-    if isComplete { counts.carriedOver = try takeOver(plan, referrers, into: &drafts) }
+    var tally = Tally()
+    if isComplete {
+      counts.carriedOver = try takeOver(plan, referrers, into: &drafts)
+      let conflicts = try inherit(plan, referrers, by: merge.settler, into: &drafts)
+      if !conflicts.isEmpty { try transaction.log(conflicts) }
+      for conflict in conflicts { tally.note(conflict) }
+    }
     var changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
     for id in shown { changed.insert(id) }
     try checkAdvances(changed, isComplete: isComplete)
     let action = machine.collapsed(counts, isComplete: isComplete)
-    return Step(machine: machine, action: action, changed: changed, isRepeated: !isComplete)
+    return Step(machine: machine, action: action, changed: changed, tally: tally, isRepeated: !isComplete)
   }
 
   /// Points what refers to losers with pending deletions to their winners.
@@ -125,6 +135,27 @@ struct Collapse: Sendable {
     return count
   }
 
+  /// Gives the edits of losers that the remote has deleted to their winners.
+  private func inherit(
+    _ plan: CollapsePlan, _ referrers: Referrers, by settler: EditSettler,
+    into drafts: inout [RecordID: RecordDraft]
+  ) throws(SyncError) -> [Conflict] {
+    var conflicts: [Conflict] = []
+    for election in plan.elections {
+      for loser in election.losers where loser.deletion != nil {
+        guard let edit = plan.pending[loser.id] else { continue }
+        let winner = election.winner
+        var draft = if let draft = drafts[winner.id] { draft } else { try RecordDraft(winner.record) }
+        guard let conflict = draft.inherit(edit, over: winner.stamp, by: settler, referrers: referrers) else {
+          continue
+        }
+        conflicts.append(conflict)
+        if conflict.winner != .remote { drafts[winner.id] = draft }
+      }
+    }
+    return conflicts
+  }
+
   private func write(
     _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool,
     in transaction: any StoreTransaction
@@ -149,7 +180,11 @@ struct Collapse: Sendable {
       }
       try writer.edit(changes, pending: plan.pending)
       if !changes.isEmpty { try PendingLosers.remember(entity.type, in: transaction) }
-      if !deletions.isEmpty { try transaction.delete(deletions) }
+      if !deletions.isEmpty {
+        try transaction.delete(deletions)
+        let edited = deletions.map(\.id).filter { plan.pending[$0] != nil }
+        if !edited.isEmpty { try transaction.dequeue(edited) }
+      }
       for deletion in deletions { writer.changed.insert(deletion.id) }
       if !plan.notes.isEmpty { try transaction.release(plan.notes) }
     }
@@ -181,7 +216,8 @@ struct Collapse: Sendable {
           try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: transaction)
         }
       writes[id.type] = former
-      let lastWrite = try former.lastWrite(of: draft.record, pending: pending[id], in: transaction)
+      let before = try former.lastWrite(of: draft.record, pending: pending[id], in: transaction)
+      let lastWrite = max(before, draft.inherited ?? before)
       var change = draft.change
       change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: pass))
       changes.append(change)
@@ -205,12 +241,11 @@ struct CollapsePlan {
   /// Holds the elections among records that share natural keys.
   ///
   /// - Parameter lists: The records with each of the keys.
-  /// - Parameter maximumClockSkew: See ``EditOptions/maximumClockSkew``.
+  /// - Parameter merge: What settles the pending edits of records that the remote has deleted.
   init(
-    _ keys: [String], _ lists: [[Record]], of entity: Entity, _ schema: SyncSchema,
-    maximumClockSkew: Duration,
-    in snapshot: any StoreSnapshot
+    _ keys: [String], _ lists: [[Record]], by merge: PageMerge, in snapshot: any StoreSnapshot
   ) throws(SyncError) {
+    let (entity, schema) = (merge.entity, merge.context.schema)
     let mayBePending = try snapshot.outboxCount(entity.type) > 0
     let mayBeWithheld = try !snapshot.withheldCounts(entity.type).isEmpty
     let ids = mayBePending || mayBeWithheld ? lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] } : []
@@ -218,7 +253,8 @@ struct CollapsePlan {
     let withheld = mayBeWithheld ? try snapshot.withheld(of: ids) : [:]
     let barred = try Referrers.Withheld(to: entity.type, in: schema).targets(
       among: lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }, kinds: [.incompatible], in: snapshot)
-    let stamps = try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: snapshot)
+    let stamps = try FormerWrites(
+      entity, maximumClockSkew: merge.context.edits.maximumClockSkew, in: snapshot)
     elections.reserveCapacity(keys.count)
     for (key, records) in zip(keys, lists) {
       guard records.count > 1 else {
@@ -227,7 +263,8 @@ struct CollapsePlan {
       }
       // In most runs no withheld change can postpone a group.
       let mayBeOpen = !barred.isEmpty || !withheld.isEmpty
-      if mayBeOpen, records.contains(where: { barred.contains($0.id) || isUnsettled($0.id, withheld[$0.id]) })
+      if mayBeOpen,
+        records.contains(where: { barred.contains($0.id) || isUnsettled($0.id, withheld[$0.id], by: merge) })
       {
         counts.postponed += 1
         postponed.append(key)
@@ -263,11 +300,14 @@ struct CollapsePlan {
   /// Whether the remote has a newer state of a record that is not shown yet.
   ///
   /// The record's future is then unknown.
-  private func isUnsettled(_ id: RecordID, _ entry: WithheldChange?) -> Bool {
+  private func isUnsettled(_ id: RecordID, _ entry: WithheldChange?, by merge: PageMerge) -> Bool {
     switch entry?.kind {
-    case nil, .missing: false
-    case .held: pending[id] != nil
-    default: true
+    case nil, .missing: return false
+    case .held:
+      guard let edit = pending[id] else { return false }
+      guard edit.author == .app, let deletion = entry?.deletion else { return true }
+      return !merge.deletes(deletion, edit)
+    default: return true
     }
   }
 }

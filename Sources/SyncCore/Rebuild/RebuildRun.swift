@@ -65,6 +65,7 @@ struct RebuildRun {
       try step.machine.progress.save(for: type, in: transaction)
       return step
     }
+    environment.emitChanges(step.tally, of: type)
     if !step.changed.isEmpty { environment.emit(.edited(step.changed)) }
     return step
   }

@@ -4,6 +4,8 @@ import SyncModels
 /// The members of a live record during an edit.
 struct RecordDraft {
   let record: Record
+  /// When the last edit was written that the record has inherited; `nil` if it has inherited none.
+  private(set) var inherited: EditStamp?
   private var map: FieldMap
 
   init(_ record: Record) throws(SyncError) {
@@ -68,6 +70,48 @@ struct RecordDraft {
 }
 
 extension RecordDraft {
+  /// Takes over what a pending edit of a loser has changed, as the type's policy decides.
+  ///
+  /// - Parameter stamp: When the record was last written.
+  /// - Returns: The conflict of the edit with the record; `nil` if the edit has changed nothing.
+  mutating func inherit(
+    _ entry: OutboxEntry, over stamp: EditStamp, by settler: EditSettler, referrers: Referrers
+  ) -> Conflict? {
+    let entity = settler.entity
+    guard let base = entry.base.record?.payload, let before = try? FieldMap(base),
+      let payload = entry.edit.content.payload, let after = try? FieldMap(payload)
+    else { return nil }
+    let others = Set(settler.serverManagedFields + entity.immutable)
+    let changed = Set(before.fields + after.fields).filter {
+      before[$0] != after[$0] && !others.contains($0)
+        && RebuildOptions.CarryOver.everyField.includes($0, of: entity)
+    }
+    if changed.isEmpty { return nil }
+    var shown = record
+    (shown.payload, shown.fields) = (map.payload, [])
+    let decision = PolicyDecision(
+      by: settler.policy, entity, record.id, base: base, local: entry.edit, lastWrite: entry.lastWrite,
+      .copy(shown), remoteStamp: stamp, at: settler.now)
+    var result = after
+    switch decision.resolution {
+    case .remote: return decision.conflict
+    case .local: break
+    case .merged(let merged, _): result = (try? FieldMap(merged)) ?? after
+    }
+    var theirs = record
+    theirs.payload = result.payload
+    theirs.fields = (try? entity.fields(of: result.payload)) ?? []
+    for field in changed {
+      map[field] = result[field]
+      guard let target = entity.target(of: field, in: theirs).flatMap({ referrers.winners[$0] }) else {
+        continue
+      }
+      if target == record.id { map[field] = nil } else { point(field, to: target) }
+    }
+    inherited = max(inherited ?? entry.lastWrite, entry.lastWrite)
+    return decision.conflict
+  }
+
   /// Takes over the earliest values of immutable fields.
   ///
   /// - Returns: Whether that changed any.

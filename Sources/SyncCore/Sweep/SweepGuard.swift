@@ -53,9 +53,9 @@ struct SweepGuard: Sendable {
     let (missing, total) = (unmarked + unlisted - foreign, live + kept - foreign)
     // A file that was read while it was being written, or that was cut off, lists nothing.
     let isEmptied = checkpoint.sweep?.listed == 0 && shown - foreign >= emptiedRecords
-    guard isEmptied || missing > records && Double(missing) > Double(total) * share else {
-      return .allowed
-    }
+    // What another query leaves out was asked for, and is no surprise either.
+    let isMany = !checkpoint.hasNewQuery && missing > records && Double(missing) > Double(total) * share
+    guard isEmptied || isMany else { return .allowed }
     return .refused(.massDeletion(missing: missing, of: total))
   }
 

@@ -34,8 +34,7 @@ public struct SyncPacing: Hashable, Sendable {
   ///
   /// Half of the wait is fixed and half is random, so that the requests of a fleet spread.
   func wait(afterFailures failures: Int, random: UInt64) -> Duration {
-    // Past 2^40 the cap is reached, whatever the base.
-    let ceiling = min(failureCap, failureBase * (1 << min(max(failures, 1) - 1, 40)))
+    let ceiling = failureBase.doubled(times: failures - 1, upTo: failureCap)
     return ceiling / 2 + ceiling / 2 * random.fraction
   }
 }

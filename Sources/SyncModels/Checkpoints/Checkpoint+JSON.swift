@@ -31,6 +31,7 @@ extension Checkpoint: SpelledOut {
       json += ",\"deletionsVerifiedAt\":\(deletionsVerifiedAt.microseconds)".utf8
     }
     json += ",\"needsSecondListing\":\(needsSecondListing)".utf8
+    if hasNewQuery { json += ",\"hasNewQuery\":true".utf8 }
     if let sweep {
       json += ",\"sweep\":{\"pass\":\(sweep.pass)".utf8
       if let listed = sweep.listed { json += ",\"listed\":\(listed)".utf8 }
@@ -51,7 +52,7 @@ extension Checkpoint: SpelledOut {
   package init?(json: [UInt8]) {
     var scope: Scope?
     var numbers: (lastPass: Int64?, epoch: Int64?, sweptPass: Int64?)
-    var needsSecondListing: Bool?
+    var (needsSecondListing, hasNewQuery): (Bool?, Bool?)
     var read = Checkpoint(scope: Scope(source: "", query: "", schemaVersion: 0, store: ""))
     let isWhole = json[...].members { name, value in
       switch name {
@@ -65,6 +66,7 @@ extension Checkpoint: SpelledOut {
       case "sweptFence": Self.take(value.integer(), into: &read.sweptFence)
       case "deletionsVerifiedAt": Self.take(value.timestamp, into: &read.deletionsVerifiedAt)
       case "needsSecondListing": Self.take(value.bool(), into: &needsSecondListing)
+      case "hasNewQuery": Self.take(value.bool(), into: &hasNewQuery)
       case "sweep": Self.take(Sweep(value), into: &read.sweep)
       default: false
       }
@@ -74,7 +76,7 @@ extension Checkpoint: SpelledOut {
     else { return nil }
     read.scope = scope
     (read.lastPass, read.epoch, read.sweptPass) = (lastPass, epoch, sweptPass)
-    read.needsSecondListing = needsSecondListing
+    (read.needsSecondListing, read.hasNewQuery) = (needsSecondListing, hasNewQuery ?? false)
     self = read
   }
 }

@@ -32,6 +32,10 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   ///
   /// The record is removed only if a second listing lacks it too.
   public var needsSecondListing: Bool
+  /// Whether the scope has got another query since the last complete sweep.
+  ///
+  /// What the new query does not cover is then removed without a question, however much it is.
+  public var hasNewQuery: Bool
   /// The sweep that is due after a complete listing.
   public var sweep: Sweep?
 
@@ -42,6 +46,7 @@ public struct Checkpoint: Hashable, Sendable, Codable {
     self.epoch = 0
     self.sweptPass = 0
     self.needsSecondListing = false
+    self.hasNewQuery = false
   }
 
   /// The scope in which a checkpoint's tokens are valid.
@@ -146,10 +151,11 @@ extension Checkpoint {
     sweptFence = try values.decodeIfPresent(Int64.self, forKey: .sweptFence)
     deletionsVerifiedAt = try values.decodeIfPresent(Timestamp.self, forKey: .deletionsVerifiedAt)
     needsSecondListing = try values.decode(Bool.self, forKey: .needsSecondListing)
+    hasNewQuery = try values.decodeIfPresent(Bool.self, forKey: .hasNewQuery) ?? false
     sweep = try values.decodeIfPresent(Sweep.self, forKey: .sweep)
   }
 
-  /// Writes a checkpoint, without members that are `nil`.
+  /// Writes a checkpoint, without members that are `nil` or seldom true.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: StoredMember.self)
     try values.encode(scope, forKey: .scope)
@@ -162,6 +168,7 @@ extension Checkpoint {
     try values.encodeIfPresent(sweptFence, forKey: .sweptFence)
     try values.encodeIfPresent(deletionsVerifiedAt, forKey: .deletionsVerifiedAt)
     try values.encode(needsSecondListing, forKey: .needsSecondListing)
+    if hasNewQuery { try values.encode(true, forKey: .hasNewQuery) }
     try values.encodeIfPresent(sweep, forKey: .sweep)
   }
 }

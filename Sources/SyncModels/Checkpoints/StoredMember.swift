@@ -5,7 +5,7 @@
 enum StoredMember: CodingKey {
   // A checkpoint.
   case scope, committed, committedAt, inFlight, lastPass, epoch, sweptPass, sweptFence
-  case deletionsVerifiedAt, needsSecondListing, sweep
+  case deletionsVerifiedAt, needsSecondListing, hasNewQuery, sweep
   // The scope of its tokens.
   case source, query, schemaVersion, store
   // A token.

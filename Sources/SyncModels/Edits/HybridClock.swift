@@ -65,6 +65,13 @@ public struct HybridClock: Hashable, Sendable, Codable {
 }
 
 extension HybridClock {
+  /// Returns the clock of another replica, which goes on from the same stamps.
+  package func renamed(_ replica: String) -> HybridClock {
+    var clock = self
+    clock.last = EditStamp(physical: last.physical, counter: last.counter, replica: replica)
+    return clock
+  }
+
   /// Issues the stamp of a seed, which is earlier than every edit's.
   package mutating func seedStamp() -> EditStamp {
     let highest = max(counter ?? 0, last.counter)

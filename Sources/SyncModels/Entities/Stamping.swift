@@ -77,11 +77,16 @@ extension Entity {
     package var serverManagedFields: [FieldName] = []
     /// Whether the remote stores and returns members that no entity declares.
     package var keepsUnknownMembers = false
+    /// Whether the remote takes edits.
+    package var takesEdits = false
 
     /// Creates the traits of a remote.
-    package init(serverManagedFields: [FieldName] = [], keepsUnknownMembers: Bool = false) {
+    package init(
+      serverManagedFields: [FieldName] = [], keepsUnknownMembers: Bool = false, takesEdits: Bool = false
+    ) {
       self.serverManagedFields = serverManagedFields
       self.keepsUnknownMembers = keepsUnknownMembers
+      self.takesEdits = takesEdits
     }
 
     /// Always `true`: a declaration stays equal to itself, whatever it is synced with.

@@ -50,7 +50,8 @@ extension Timestamp: Comparable, CustomStringConvertible {
 
   /// The instant a duration earlier, clamped to the range.
   public static func - (instant: Timestamp, duration: Duration) -> Timestamp {
-    instant.advanced(by: .zero - duration)
+    let (difference, overflow) = instant.microseconds.subtractingReportingOverflow(duration.wholeMicroseconds)
+    return Timestamp(microseconds: overflow ? (duration < .zero ? .max : .min) : difference)
   }
 
   /// The duration from another instant to this one; negative if this one is earlier.
@@ -66,16 +67,12 @@ extension Timestamp: Comparable, CustomStringConvertible {
 extension Duration {
   /// The duration in whole microseconds, rounded towards zero, clamped to `Int64`.
   package var wholeMicroseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    if overflow { return seconds < 0 ? .min : .max }
-    let (sum, overflowed) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-    return overflowed ? (seconds < 0 ? .min : .max) : sum
+    // The components trap for a duration of more seconds than an `Int64` holds.
+    Int64(clamping: attoseconds / 1_000_000_000_000)
   }
 
   /// The duration in seconds, as results print and report it.
   package var inSeconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
+    Double(attoseconds) * 1e-18
   }
 }

@@ -40,4 +40,22 @@ struct RetryPolicyTests {
     let patient = RetryPolicy(attempts: .max, base: .seconds(1), cap: .seconds(3))
     #expect(patient.pause(afterFailures: 1_000_000, error: failure, random: .max)! <= .seconds(3))
   }
+
+  @Test(arguments: [Duration.zero, .seconds(1), .seconds(Int64.max), Duration(attoseconds: .max)])
+  func survivesAnyDuration(_ longest: Duration) {
+    let extreme = RetryPolicy(attempts: .max, base: longest, cap: longest)
+    for failures in [1, 2, 40, .max - 1] { #expect(extreme.ceiling(afterFailures: failures) == longest) }
+    let capped = RetryPolicy(attempts: .max, base: .seconds(1), cap: longest)
+    #expect(capped.ceiling(afterFailures: .max - 1) == longest)
+    let pacing = SyncPacing(failureBase: longest, failureCap: longest)
+    #expect(pacing.wait(afterFailures: .max, random: 0) <= longest)
+  }
+
+  @Test func clampsTimesToTheirRange() {
+    let (before, after) = (Timestamp(microseconds: -5), Timestamp(microseconds: 5))
+    let (longest, least) = (Duration(attoseconds: .max), Duration(attoseconds: .min))
+    #expect([after + longest, after - least] == [.max, .max].map(Timestamp.init(microseconds:)))
+    #expect([before - longest, before + least] == [.min, .min].map(Timestamp.init(microseconds:)))
+    #expect(after - .microseconds(7) == Timestamp(microseconds: -2))
+  }
 }

@@ -156,6 +156,27 @@ struct PushOutcomeTests {
     #expect(world.hasOneEffectEach)
   }
 
+  @Test(arguments: [SyncRequest.Busy.join, .follow, .refuse])
+  func theClosureThatMakesRoomCannotWaitForItsOwnSync(_ ifBusy: SyncRequest.Busy) async throws {
+    let engine = Mutex<SyncEngine?>(nil)
+    let codes = Mutex<[SyncError.Code]>([])
+    var edits = EditOptions()
+    edits.onStorageFull = {
+      do {
+        _ = try await engine.withLock { $0 }?.sync(SyncRequest(ifBusy: ifBusy))
+      } catch {
+        codes.withLock { $0.append((error as? SyncError)?.code ?? .cancelled) }
+      }
+      return false
+    }
+    let world = try await PushWorld(edits: edits)
+    engine.withLock { $0 = world.engine }
+    world.remote.recordQuota = 0
+    try await world.write("meters", "m1")
+    #expect(try await world.engine.push().pushed.isRemoteFull)
+    #expect(codes.withLock { $0 } == [.syncAlreadyInProgress])
+  }
+
   @Test func deletionsGoToAFullRemote() async throws {
     let world = try await PushWorld()
     world.remote.upsert("meters", "old", "{}")

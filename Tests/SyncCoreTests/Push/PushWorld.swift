@@ -99,6 +99,7 @@ struct PushWorld {
 struct OtherwiseSink: RemoteRecordSink {
   let base: InMemoryRemote
   var identity: String { base.identity }
+  var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
   let change: @Sendable (_ push: Int, [PushOutcome]) throws(SyncError) -> [PushOutcome]
 
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }

@@ -68,6 +68,24 @@ struct SecondListingTests {
     #expect(store.records(of: "teams").map(\.id.key).sorted() == ["t1", "t3"])
   }
 
+  // A collection without deltas may answer with its old token that nothing has changed.
+  @Test func whatOneListingLackedGoesAlsoIfTheRemoteIsQuiet() async throws {
+    var configuration = InMemoryRemote.Configuration.fullOnly
+    configuration.listing = .moving
+    let world = try await World([World.teams], configuration: configuration)
+    world.addTeams(1...5)
+    _ = try await world.engine.sync()
+    world.remote.delete("teams", "t3")
+    let swept = [
+      try await world.engine.sync()["teams"].swept, try await world.engine.sync()["teams"].swept,
+    ]
+    #expect(swept == [0, 1])
+    #expect(world.isEqual("teams"))
+    let requests = world.remote.requestLog.count
+    _ = try await world.engine.sync()
+    #expect(world.remote.requestLog[requests...].count { $0.position == .start(since: nil) } == 0)
+  }
+
   @Test func nothingIsListedASecondTimeWhereNothingWasLacking() async throws {
     let world = try await World(configuration: .timestampedCollection())
     world.addTeams(1...5)

@@ -37,7 +37,7 @@ struct CheckpointTests {
     #expect(Checkpoint(json: bytes) == nil)
   }
 
-  @Test(arguments: 0..<128)
+  @Test(arguments: 0..<256)
   func isSpelledOutAsTheGenericEncoderWritesIt(_ parts: Int) throws {
     func has(_ part: Int) -> Bool { parts & 1 << part != 0 }
     let scope = Checkpoint.Scope(source: "a \"b\" \u{1F600}\n", query: "", schemaVersion: 3, store: "x")
@@ -55,6 +55,7 @@ struct CheckpointTests {
     if has(4) { checkpoint.deletionsVerifiedAt = Timestamp(microseconds: 1) }
     checkpoint.needsSecondListing = has(5)
     if has(6) { checkpoint.sweep = Checkpoint.Sweep(pass: 7, listed: has(2) ? 5 : nil) }
+    checkpoint.hasNewQuery = has(7)
     let json = try #require(checkpoint.json)
     #expect(try json == JSONByteEncoder().encode(checkpoint))
     #expect(Checkpoint(json: json) == checkpoint)
