@@ -21,6 +21,9 @@
   /// A body that a request's `Accept-Encoding` asked for is decompressed. Its limit counts the
   /// decompressed bytes.
   public struct CurlTransport: HTTPTransport {
+    /// Whether a compressed body is unpacked within the limit: it is, by libcurl, piece by piece.
+    public var boundsCompressedBodies: Bool { true }
+
     private let options: Options
     private let clock: any SyncPorts.Clock<Duration>
     private let driver: CurlDriver

@@ -66,14 +66,26 @@ extension RESTAPI.Collection {
     version = try object["version"]?.pointer()
     if let member = object["deleted"] {
       if member.kind == .object {
-        let parts = try member.object(["pointer", "equals"])
+        let parts = try member.object(["pointer", "equals", "exists"])
         deleted = try parts.required("pointer").pointer()
-        deletedWord = try parts.required("equals").text()
+        if let exists = parts["exists"] {
+          guard try exists.flag(), parts["equals"] == nil else {
+            throw exists.failure("must be true, and without \"equals\".")
+          }
+          deletedIf = .presence
+        } else {
+          deletedIf = .word(try parts.required("equals").text())
+        }
       } else {
         deleted = try member.pointer()
       }
     }
-    paging = try object["paging"].map(RESTAPI.Paging.init)
+    if let member = object["paging"] {
+      let parts: DeclaredObject
+      (paging, parts) = try RESTAPI.Paging.read(member)
+      more = try parts["more"].map(RESTAPI.Flag.init)
+      rebasesLinks = try parts["rebase"]?.flag() ?? false
+    }
     if let member = object["pageSize"] {
       let size = try member.object(["parameter", "maximum"])
       pageSize = RESTAPI.PageSize(
@@ -96,26 +108,42 @@ extension RESTAPI.Collection {
 }
 
 extension RESTAPI.Paging {
-  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+  /// Returns the paging, and the object for what all kinds may have.
+  fileprivate static func read(
+    _ value: DeclaredValue
+  ) throws(SyncError) -> (paging: RESTAPI.Paging, object: DeclaredObject) {
     let (shape, object) = try value.variant([
-      "link": [], "next": [], "cursor": ["parameter"], "page": ["first"], "offset": [],
+      "link": ["more", "rebase"], "next": ["more", "rebase"], "cursor": ["parameter", "more"],
+      "page": ["first", "more"], "offset": ["more"],
     ])
     let member = try object.required(shape)
     switch shape {
-    case "link": self = .link(try member.text())
-    case "next": self = .next(try member.pointer())
-    case "cursor": self = .cursor(try member.pointer(), parameter: try object.required("parameter").text())
+    case "link": return (.link(try member.text()), object)
+    case "next": return (.next(try member.pointer()), object)
+    case "cursor":
+      return (.cursor(try member.pointer(), parameter: try object.required("parameter").text()), object)
     case "page":
-      self = .page(try member.text(), first: try object["first"]?.wholeNumber(in: 0...1) ?? 1)
-    default: self = .offset(try member.text())
+      return (.page(try member.text(), first: try object["first"]?.wholeNumber(in: 0...1) ?? 1), object)
+    default: return (.offset(try member.text()), object)
     }
+  }
+}
+
+extension RESTAPI.Flag {
+  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+    guard value.kind == .object else {
+      self.init(try value.pointer())
+      return
+    }
+    let parts = try value.object(["pointer", "equals"])
+    self.init(try parts.required("pointer").pointer(), whileMore: try parts.required("equals").flag())
   }
 }
 
 extension RESTAPI.Delta {
   fileprivate init(_ value: DeclaredValue) throws(SyncError) {
     let (shape, object) = try value.variant([
-      "since": ["format", "overlap", "clock"], "token": ["parameter"], "etag": [],
+      "since": ["format", "overlap", "clock"], "token": ["parameter"], "next": [], "etag": [],
     ])
     let member = try object.required(shape)
     switch shape {
@@ -124,6 +152,7 @@ extension RESTAPI.Delta {
         try member.text(), format: try object["format"]?.choice(of: RESTAPI.TimeFormat.self) ?? .rfc3339,
         overlap: try object["overlap"]?.seconds(in: 0.001...86_400) ?? .seconds(30),
         clock: try object["clock"]?.pointer())
+    case "next": self = .next(try member.pointer())
     case "token": self = .token(try member.pointer(), parameter: try object.required("parameter").text())
     default:
       guard try member.flag() else { throw member.failure("is false; leave it out instead.") }
@@ -214,7 +243,7 @@ extension RESTAPI.Collection {
     switch delta {
     case .since(let name, _, _, _): names.append((name, "delta.since"))
     case .token(_, let name): names.append((name, "delta.parameter"))
-    case .etag, nil: break
+    case .next, .etag, nil: break
     }
     return names
   }

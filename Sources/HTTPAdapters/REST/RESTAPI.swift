@@ -53,10 +53,16 @@ public struct RESTAPI: Hashable, Sendable {
     public var version: JSONPointer?
     /// The mark of a deleted record: `true`, or the time of its deletion.
     public var deleted: JSONPointer?
-    /// The word that marks a deleted record, where the mark is one of several words.
-    public var deletedWord: String?
+    /// What the mark of a deleted record is, where it is neither.
+    public var deletedIf: Mark?
     /// How pages follow; `nil` for an API that lists everything in one answer.
     public var paging: Paging?
+    /// The flag in an answer that tells whether further pages follow; `nil` for none.
+    public var more: Flag?
+    /// Whether next pages are asked for at the base's own origin, whatever origin their links name.
+    ///
+    /// Some APIs behind a proxy name their inner host, or another scheme.
+    public var rebasesLinks = false
     /// The parameter for the number of records in a page.
     public var pageSize: PageSize?
     /// The number of records that a listing has in all.
@@ -79,6 +85,28 @@ public struct RESTAPI: Hashable, Sendable {
     public init(_ entity: Entity, path: String) {
       self.entity = entity
       self.path = path
+    }
+  }
+
+  /// What the mark of a deleted record is.
+  public enum Mark: Hashable, Sendable {
+    /// This word, of several.
+    case word(String)
+    /// Any value but null.
+    case presence
+  }
+
+  /// A flag in an answer: true, or a number above 0.
+  public struct Flag: Hashable, Sendable {
+    /// Where it is. A missing one, null and an empty text are false.
+    public var pointer: JSONPointer
+    /// The value while pages follow.
+    public var whileMore: Bool
+
+    /// Creates a flag.
+    public init(_ pointer: JSONPointer, whileMore: Bool = true) {
+      self.pointer = pointer
+      self.whileMore = whileMore
     }
   }
 
@@ -122,6 +150,8 @@ public struct RESTAPI: Hashable, Sendable {
       String, format: TimeFormat = .rfc3339, overlap: Duration = .seconds(30), clock: JSONPointer? = nil)
     /// A token in the answer, which a later request repeats.
     case token(JSONPointer, parameter: String)
+    /// The address of the next delta, in the last answer of a listing.
+    case next(JSONPointer)
     /// Conditional requests (RFC 9110): unchanged pages are not sent again.
     ///
     /// The last page of `Link` headers is: an answer that it has not changed may lack the header.

@@ -10,7 +10,9 @@ struct RESTAnswer: Sendable {
   private(set) var next: String?
   /// The number of records that the listing has in all.
   private(set) var total: Int?
-  /// The token of later changes.
+  /// Whether the flag of the description says that no page follows.
+  private(set) var isLast = false
+  /// The token of later changes, or the address that tells them.
   private(set) var token: String?
   /// The tag of this answer.
   let tag: String?
@@ -58,11 +60,12 @@ struct RESTAnswer: Sendable {
     let values = JSONPointer.values(at: reading.pointers.map(\.pointer), in: whole)
     for (wanted, value) in zip(reading.pointers, values) {
       switch wanted.role {
-      case .records: rows = try reading.rows(value, wanted)
+      case .records: rows = try reading.rows(value, wanted, of: values)
       case .next: next = try reading.continuation(value, wanted)
       case .total: total = try reading.count(value, wanted)
       case .token: token = try reading.token(value, wanted)
       case .clock: clock = try reading.time(value, wanted)
+      case .more: isLast = reading.isRaised(value) != (collection.more?.whileMore ?? true)
       }
     }
   }
@@ -91,7 +94,7 @@ struct RESTAnswer: Sendable {
 
   /// The values that a description points to in an answer.
   private struct Reading {
-    enum Role { case records, next, total, token, clock }
+    enum Role { case records, next, total, token, clock, more }
     typealias Wanted = (role: Role, pointer: JSONPointer, member: String)
 
     let collection: RESTAPI.Collection
@@ -107,10 +110,17 @@ struct RESTAnswer: Sendable {
       if let total = collection.total { wanted.append((.total, total, "total")) }
       switch collection.delta {
       case .token(let pointer, _): wanted.append((.token, pointer, "delta.token"))
+      case .next(let pointer): wanted.append((.token, pointer, "delta.next"))
       case .since(_, _, _, let pointer?): wanted.append((.clock, pointer, "delta.clock"))
       case .since, .etag, nil: break
       }
+      if let more = collection.more { wanted.append((.more, more.pointer, "paging.more")) }
       return wanted
+    }
+
+    /// Whether a flag is true, or a number above 0.
+    func isRaised(_ value: JSONValueSlice?) -> Bool {
+      value?.bool() ?? value?.double().map { $0 > 0 } ?? value?.string().map { !$0.isEmpty } ?? false
     }
 
     /// The error for a value of another kind than expected.
@@ -122,7 +132,11 @@ struct RESTAnswer: Sendable {
         "\(pointer) (\(collection.place(wanted.member))) \(found); expected is \(expected).")
     }
 
-    func rows(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> [ArraySlice<UInt8>] {
+    /// The elements of the list. An empty one may be null, or left out beside a total of 0.
+    func rows(
+      _ value: JSONValueSlice?, _ wanted: Wanted, of values: [JSONValueSlice?]
+    ) throws(SyncError) -> [ArraySlice<UInt8>] {
+      if value?.isNull ?? (total(in: values) == 0) { return [] }
       guard let value, value.kind == .array else { throw unexpected(value, wanted, "a list of records") }
       var rows: [ArraySlice<UInt8>] = []
       do {
@@ -133,6 +147,10 @@ struct RESTAnswer: Sendable {
         throw HTTPFailure.unreadable(error, during: operation)
       }
       return rows
+    }
+
+    private func total(in values: [JSONValueSlice?]) -> Int64? {
+      zip(pointers, values).first { $0.0.role == .total }?.1?.integer()
     }
 
     func continuation(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> String? {

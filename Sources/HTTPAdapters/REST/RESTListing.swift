@@ -36,7 +36,7 @@ struct RESTListing: Sendable {
     }
     if token.start == .list || token.relists || isSweepDue(token) { return try await first(since: nil) }
     switch (token.start, collection.delta) {
-    case (.since, .since), (.token, .token): return try await first(since: token)
+    case (.since, .since), (.token, .token), (.token, .next): return try await first(since: token)
     default: return .reset(.tokenExpired)
     }
   }
@@ -71,7 +71,8 @@ struct RESTListing: Sendable {
       let now = try answer.serverTime(elapsed: elapsed, of: collection, during: operation)
       if case .since(let before)? = base?.start, now + overlap < before { return .reset(.tokenExpired) }
       candidate.start = .since(now)
-    case .token: if let token = answer.token { candidate.start = .token(token) }
+    case .token, .next:
+      if let token = try token(in: answer, asked) { candidate.start = .token(token) }
     case .etag: candidate.start = .pages([])
     case nil: break
     }
@@ -99,6 +100,10 @@ struct RESTListing: Sendable {
       var bookmark = bookmark
       tagEnd(asked, &bookmark)
       return try await finished([], bookmark, asked)
+    // The page before was the last one, as it was short or completed the total.
+    case 400 where isComplete(bookmark, asked), 422 where isComplete(bookmark, asked):
+      return try await finished([], bookmark, asked)
+    case 400 where isRecent(bookmark), 422 where isRecent(bookmark): throw refusal(bookmark, asked.response)
     case 400, 404, 410, 422: return .reset(.pageTokenExpired)
     default: break
     }
@@ -111,6 +116,28 @@ struct RESTListing: Sendable {
       return .reset(.tokenExpired)
     }
     return try await page(answer, asked, bookmark)
+  }
+
+  /// Whether counted pages have ended before this one.
+  private func isComplete(_ bookmark: RESTBookmark, _ asked: Asked) -> Bool {
+    guard collection.countsPages else { return false }
+    if let total = bookmark.total { return bookmark.rows >= total }
+    return collection.pageSize != nil && bookmark.ends.map { $0.count < asked.limit } ?? true
+  }
+
+  /// Whether a place of the listing is too new to have expired.
+  private func isRecent(_ bookmark: RESTBookmark) -> Bool {
+    let age = session.clock.timestamp.duration(since: bookmark.candidate.listedAt)
+    return bookmark.coverage == .full && (.zero ..< .seconds(600)).contains(age)
+  }
+
+  /// The error of a server that refuses to lead on.
+  private func refusal(_ bookmark: RESTBookmark, _ response: HTTPResponse) -> SyncError {
+    let place = "after \(bookmark.rows)\(bookmark.total.map { " of \($0)" } ?? "") records"
+    return SyncError(
+      .inconsistentData, during: operation,
+      "The server answered \(response.status) to the request for the page \(place)\(HTTPFailure.words(of: response))."
+    )
   }
 
   // MARK: Requests
@@ -131,13 +158,15 @@ struct RESTListing: Sendable {
     headers["Cache-Control"] = "no-cache"
     var asked: (limit: Int, address: HTTPAddress) = address(requests.size(request.limit))
     guard collection.pageSize != nil else {
-      let response = try await session.send("GET", asked.address, headers: headers, during: operation)
+      let response = try await session.send(
+        "GET", asked.address, headers: headers, mayBeCompressed: true, during: operation)
       return Asked(response: response, limit: asked.limit, address: asked.address)
     }
     let response = try await session.pageSizes.fit(request.entity.type, requests.size(request.limit)) {
       (limit) throws(SyncError) in
       asked = address(limit)
-      return try await session.send("GET", asked.address, headers: headers, during: operation)
+      return try await session.send(
+        "GET", asked.address, headers: headers, mayBeCompressed: true, during: operation)
     }
     return Asked(response: response, limit: asked.limit, address: asked.address)
   }
@@ -166,7 +195,7 @@ struct RESTListing: Sendable {
     }
     bookmark.pages += 1
     bookmark.rows += answer.rows.count
-    if let token = answer.token, bookmark.candidate.start == .list {
+    if let token = try token(in: answer, asked), bookmark.candidate.start == .list {
       bookmark.candidate.start = .token(token)
     }
     if let total = answer.total, let first = before.total, total != first { bookmark.hasMoved = true }
@@ -182,6 +211,12 @@ struct RESTListing: Sendable {
     bookmark.place = place
     return RecordPage(
       coverage: bookmark.coverage, changes: changes, next: .more(bookmark.pageToken, resumable: true))
+  }
+
+  /// The token of later changes in an answer, or the target of the address that tells them.
+  private func token(in answer: RESTAnswer, _ asked: Asked) throws(SyncError) -> String? {
+    guard let text = answer.token, case .next = collection.delta else { return answer.token }
+    return try pagination.target(of: text, at: collection.place("delta.next"), from: asked.address)
   }
 
   /// Refuses a first page in which a pointer leads to nothing in every record.
@@ -256,7 +291,12 @@ extension RESTListing {
         .inconsistentData, during: operation,
         "\(pointer) (\(collection.place("delta.token"))) leads to nothing on all \(Counted(bookmark.pages, "page"))."
       )
-    case .since, .token:
+    case .next(let pointer) where token.start == .list:
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "\(pointer) (\(collection.place("delta.next"))) leads to nothing on all \(Counted(bookmark.pages, "page"))."
+      )
+    case .since, .token, .next:
       if try await isInDoubt(bookmark) {
         if bookmark.coverage == .full { token.relists = true } else { token = bookmark.base ?? token }
       }

@@ -111,19 +111,12 @@ struct RESTPagination: Sendable {
   private func following(
     _ answer: RESTAnswer, _ fresh: Int, _ asked: RESTListing.Asked, _ bookmark: RESTBookmark
   ) throws(SyncError) -> RESTBookmark.Place? {
+    if answer.isLast { return nil }
     switch collection.paging {
     case nil: return nil
     case .link, .next:
       guard let text = answer.next else { return nil }
-      guard let next = asked.address.resolving(text) else {
-        throw wrong("\(linkPlace) leads to an invalid address.")
-      }
-      guard next.origin == requests.base.origin else {
-        throw wrong(
-          "\(linkPlace) leads to \(next.origin), which is another origin; nothing was sent there."
-        )
-      }
-      return .target(next.target)
+      return .target(try target(of: text, at: linkPlace, from: asked.address))
     case .cursor: return answer.next.map { .cursor($0) }
     case .page:
       guard collection.pageSize != nil else {
@@ -145,6 +138,18 @@ struct RESTPagination: Sendable {
       }
       return .rows(bookmark.rows)
     }
+  }
+
+  /// The target of an address in an answer, at the base's own origin.
+  ///
+  /// - Throws: `invalidResponse` for an address elsewhere, unless the description says that such
+  ///   addresses are of the base.
+  func target(of text: String, at place: String, from address: HTTPAddress) throws(SyncError) -> String {
+    guard let next = address.resolving(text) else { throw wrong("\(place) leads to an invalid address.") }
+    guard next.origin == requests.base.origin || collection.rebasesLinks else {
+      throw wrong("\(place) leads to \(next.origin), which is another origin; nothing was sent there.")
+    }
+    return next.target
   }
 
   /// The member that leads to the next page.

@@ -41,7 +41,9 @@ struct RESTRecords: Sendable {
         type: malformed.type, key: key, bytes: malformed.bytes, reason: malformed.reason)
       return Copy(change: .malformed(named), tag: copy.tag)
     }
-    guard copy.change.id?.key.utf8.elementsEqual(key.utf8) == true else {
+    if copy.change.id?.key.utf8.elementsEqual(key.utf8) != true {
+      // It has moved to the place of another record, and is gone from its own.
+      if response.isRedirected { return nil }
       throw SyncError(
         .inconsistentData, during: operation,
         "The record at \(requests.collection.place("item")) has another key than was asked for.")
@@ -140,6 +142,11 @@ struct RESTRecordReader: Sendable {
     }
     if let text = value.string(), !text.isEmpty { return text }
     if let number = value.integer() { return String(number) }
+    // A whole number beyond 64 bits is its digits.
+    if value.kind == .number, value.bytes.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    {
+      return String(decoding: value.bytes, as: UTF8.self)
+    }
     let found = value.kind == .string ? "empty text" : value.kind.inWords
     throw Flaw("\(collection.id) (\(collection.place("id"))) is \(found), not text or a whole number")
   }
@@ -172,7 +179,11 @@ struct RESTRecordReader: Sendable {
 
   private func isDeleted(_ value: JSONValueSlice?) throws -> Bool {
     guard let value, !value.isNull else { return false }
-    if let word = collection.deletedWord { return value.string() == word }
+    switch collection.deletedIf {
+    case .word(let word): return value.string() == word
+    case .presence: return true
+    case nil: break
+    }
     if let flag = value.bool() { return flag }
     if let number = value.double() { return number != 0 }
     if let text = value.string() {

@@ -27,6 +27,8 @@ struct RESTRequests: Sendable {
 
   private func list(_ start: RESTToken?, limit: Int, place: RESTBookmark.Place) -> HTTPAddress {
     if case .target(let target) = place { return address(target) }
+    // The address is whole, and the parameters are in it.
+    if case .next = collection.delta, case .token(let target)? = start?.start { return address(target) }
     var items = collection.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     switch (collection.delta, start?.start) {
     case (.since(let name, let format, let overlap, _), .since(let time)):

@@ -26,6 +26,9 @@ public final class RESTSink: RemoteRecordSink {
 
   private let source: RESTSource
   private static let operation = "pushing edits"
+  /// The longest pause that a batch waits out, and how many in succession.
+  private static let longestPause = Duration.seconds(30)
+  private static let mostPauses = 4
 
   /// Creates a sink for the API that a source reads.
   ///
@@ -41,7 +44,8 @@ public final class RESTSink: RemoteRecordSink {
 
   /// Sends changes one after another.
   ///
-  /// Once one has its outcome, a failure leaves the rest for later.
+  /// Once one has its outcome, a pause of up to 30 seconds that the server asks for is waited out,
+  /// and any other failure leaves the rest for later.
   ///
   /// - Throws: `authentication`, `remoteUnavailable` and the like, if not even the first change has
   ///   an outcome.
@@ -49,12 +53,19 @@ public final class RESTSink: RemoteRecordSink {
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     var outcomes: [PushOutcome] = []
-    for change in changes {
+    var pauses = 0
+    while outcomes.count < changes.count {
+      let change = changes[outcomes.count]
       do throws(SyncError) {
         let entity = entities[change.id.type] ?? Entity(change.id.type)
         outcomes.append(try await RESTEdit(change, entity, source).push(during: Self.operation))
+        pauses = 0
       } catch {
         guard !outcomes.isEmpty else { throw error }
+        if let pause = error.retryAfter, pause <= Self.longestPause, pauses < Self.mostPauses {
+          pauses += 1
+          if (try? await source.session.clock.sleep(for: pause)) != nil { continue }
+        }
         let rest = changes.count - outcomes.count
         return outcomes + Array(repeating: .retryLater(after: error.retryAfter), count: rest)
       }
@@ -176,6 +187,8 @@ struct RESTEdit: Sendable {
       return .refused(
         reason: "\(said) to a new record: the API may assign ids itself, and then takes none of ours.")
     case 401, 408, 429:
+      throw HTTPFailure.status(response, during: operation, awaited: "an answer to an edit")
+    case 403 where RequestedPause.limit(in: response) != nil:
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to an edit")
     case 403: return .refused(reason: "\(said): these credentials may not write \(change.id.type).")
     case 405, 501: return .refused(reason: "\(said): the API does not allow this.")

@@ -90,7 +90,7 @@ public final class RESTSource: RemoteRecordSource {
     for case let delta? in collections.map(\.delta) {
       switch delta {
       case .since(_, _, let own, _): overlap = max(own, overlap ?? own)
-      case .token: hasTokens = true
+      case .token, .next: hasTokens = true
       case .etag: break
       }
     }
@@ -116,7 +116,11 @@ public final class RESTSource: RemoteRecordSource {
     fields["records"] = collection.records.text
     fields["version"] = collection.version?.text
     fields["deleted"] = collection.deleted?.text
-    fields["word"] = collection.deletedWord
+    switch collection.deletedIf {
+    case .word(let word): fields["word"] = word
+    case .presence: fields[mark: "presence"] = true
+    case nil: break
+    }
     return fields.text
   }
 
@@ -199,7 +203,7 @@ extension RESTAPI.Collection {
   /// Whether a delta shows changed records alone, so that it cannot show what is missing.
   var showsChangesAlone: Bool {
     switch delta {
-    case .since, .token: true
+    case .since, .token, .next: true
     case .etag, nil: false
     }
   }

@@ -124,7 +124,9 @@ private struct Look {
       guard let following = address.resolving(next) else {
         return survey.complain("The next page's address is invalid (\(collection.place("paging"))).")
       }
-      if following.origin != address.origin {
+      if following.origin != address.origin, collection.rebasesLinks {
+        survey.add("The next page is at \(following.origin), and asked for at \(address.origin).")
+      } else if following.origin != address.origin {
         survey.complain(
           "The next page is at \(following.origin), which is another origin (\(collection.place("paging"))).")
       } else if following.counts(from: address, rows: answer.rows.count) {
@@ -156,6 +158,12 @@ private struct Look {
     case .since:
       _ = try answer.serverTime(elapsed: elapsed, of: collection, during: requests.operation)
       survey.add("Changes are asked for since the server's time.")
+    case .next(let pointer):
+      if answer.token == nil, answer.next == nil {
+        survey.complain("\(pointer) (\(collection.place("delta.next"))) leads to nothing.")
+      } else {
+        survey.add("Changes are asked for at an address\(answer.token == nil ? " of a later page" : "").")
+      }
     case .token(let pointer, _):
       if answer.token == nil, answer.next == nil {
         survey.complain("\(pointer) (\(collection.place("delta.token"))) leads to nothing.")
@@ -260,6 +268,8 @@ struct RESTTrial: Sendable {
     case .token(_, let parameter):
       guard let token = first.token else { return }
       (name, start.start) = (parameter, .token(token))
+    // The answer to its address is a delta like any other, and shows nothing about a parameter.
+    case .next: return
     case .etag: return try await unchangedPage(&survey)
     case nil: return
     }

@@ -18,6 +18,9 @@ package struct HTTPSession: Sendable {
   private let transport: any HTTPTransport
   private let options: Options
 
+  /// The name by which requests say who asks. Some servers refuse requests without one.
+  package static let userAgent = "CanonicalSync/1.0"
+
   /// The number of redirects within the origin that are followed.
   package static let redirectLimit = 3
 
@@ -94,6 +97,8 @@ package struct HTTPSession: Sendable {
   ///
   /// - Parameters:
   ///   - repeatsSafely: See ``HTTPRequest/repeatsSafely``.
+  ///   - mayBeCompressed: Whether gzip is asked for. A server may weaken the tag of a compressed
+  ///     answer, so preconditions need answers without it.
   ///   - isAboutEdits: Whether the sent edits may have caused a failure. Such a failure requests no
   ///     pause for other requests.
   /// - Returns: The answer, whatever its status.
@@ -102,7 +107,8 @@ package struct HTTPSession: Sendable {
   ///   compressed body of a 2xx, which was not requested; the errors of the authorization.
   package func send(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
-    repeatsSafely: Bool = false, isAboutEdits: Bool = false, during operation: String
+    repeatsSafely: Bool = false, isAboutEdits: Bool = false, mayBeCompressed: Bool = false,
+    during operation: String
   ) async throws(SyncError) -> HTTPResponse {
     if let pause = notices.remainingPause {
       throw SyncError(
@@ -114,9 +120,11 @@ package struct HTTPSession: Sendable {
       bodyLimit: max(0, options.bodyLimit))
     request.repeatsSafely = repeatsSafely
     if request.headers["Accept"] == nil { request.headers["Accept"] = "application/json" }
-    // A small compressed answer could have any size, and a limit would have to count other bytes
-    // than those on the wire.
-    request.headers["Accept-Encoding"] = "identity"
+    if request.headers["User-Agent"] == nil { request.headers["User-Agent"] = Self.userAgent }
+    // A small compressed answer could have any size, so the transport has to count the bytes as they
+    // are unpacked.
+    request.headers["Accept-Encoding"] =
+      mayBeCompressed && transport.boundsCompressedBodies ? "gzip" : "identity"
     let response = try await following(request, during: operation)
     notices.take(response, isAboutEdits: isAboutEdits)
     return response
@@ -125,7 +133,7 @@ package struct HTTPSession: Sendable {
   private func following(
     _ first: HTTPRequest, during operation: String
   ) async throws(SyncError) -> HTTPResponse {
-    var request = first
+    var (request, isRedirected) = (first, false)
     for _ in 0...Self.redirectLimit {
       guard request.address.origin == base.origin else {
         throw SyncError(
@@ -133,7 +141,8 @@ package struct HTTPSession: Sendable {
           "The server redirects to \(request.address.origin), which is another origin; nothing was sent there."
         )
       }
-      let response = try await response(to: request, during: operation)
+      var response = try await response(to: request, during: operation)
+      response.isRedirected = isRedirected
       let isRead = request.method == "GET" || request.method == "HEAD"
       guard [301, 302, 307, 308].contains(response.status) || response.status == 303 && isRead else {
         return response
@@ -143,6 +152,7 @@ package struct HTTPSession: Sendable {
           .invalidResponse, during: operation, "The server redirects to an invalid address.")
       }
       request.address = next
+      isRedirected = true
     }
     throw SyncError(.invalidResponse, during: operation, "The server redirects too many times.")
   }
@@ -173,6 +183,8 @@ package struct HTTPSession: Sendable {
     guard response.body.count <= request.bodyLimit else {
       throw HTTPFailure.tooLong(request, during: operation)
     }
+    // RFC 8259, 8.1: a byte order mark before JSON may be ignored.
+    if response.body.starts(with: [0xEF, 0xBB, 0xBF]) { response.body.removeFirst(3) }
     return response
   }
 }

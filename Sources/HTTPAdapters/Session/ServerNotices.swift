@@ -33,10 +33,9 @@ package final class ServerNotices: Sendable {
   /// - Parameter isAboutEdits: Whether the sent edits may have caused a failure. Such a failure
   ///   requests no pause for other requests.
   package func take(_ response: HTTPResponse, isAboutEdits: Bool) {
-    let isRefusal = response.status == 429 || (response.status >= 500 && !isAboutEdits)
-    let pause = max(
-      RequestedPause.backoff(in: response) ?? .zero,
-      isRefusal ? RequestedPause.retryAfter(in: response) ?? .zero : .zero)
+    let isFailure = response.status >= 500 && !isAboutEdits
+    let asked = isFailure ? RequestedPause.retryAfter(in: response) : RequestedPause.limit(in: response)
+    let pause = max(RequestedPause.backoff(in: response) ?? .zero, asked ?? .zero)
     let alert = response.headers["Alert"]
     self.pause(for: pause)
     let isNews = state.withLock { state in
@@ -71,15 +70,36 @@ package enum RequestedPause {
     return HTTPDate.timestamp(text).map { max(.zero, min($0.duration(since: now), .seconds(longest))) }
   }
 
+  /// The pause of an answer that limits the rate of requests; `nil` for any other answer.
+  ///
+  /// That is a 429, and a 403 that names a pause or says that no request is left, as GitHub's does.
+  package static func limit(in response: HTTPResponse) -> Duration? {
+    guard response.status == 429 || response.status == 403 else { return nil }
+    if let pause = retryAfter(in: response) { return pause }
+    for prefix in ["X-RateLimit", "RateLimit"] {
+      guard response.headers["\(prefix)-Remaining"].flatMap({ Int($0) }) == 0,
+        let pause = response.headers["\(prefix)-Reset"].flatMap(seconds)
+      else { continue }
+      // A count of seconds is a pause, and a later number the time when it is over.
+      if pause < .seconds(longest) { return pause }
+      guard let end = response.headers["\(prefix)-Reset"].flatMap({ Int64($0) }) else { continue }
+      let now = response.headers["Date"].flatMap(HTTPDate.timestamp) ?? .wallClock
+      let rest = Timestamp(milliseconds: end.multipliedReportingOverflow(by: 1000).partialValue).duration(
+        since: now)
+      // The server's time is of whole seconds.
+      return max(.seconds(1), min(rest, .seconds(longest)))
+    }
+    return nil
+  }
+
   /// The pause in `Backoff`, as a number of seconds.
   package static func backoff(in response: HTTPResponse) -> Duration? {
     response.headers["Backoff"].flatMap(seconds)
   }
 
   private static func seconds(_ text: String) -> Duration? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
-      return nil
-    }
-    return .seconds(min(Int64(text) ?? longest, longest))
+    // RFC 9110 has whole seconds, and some servers write a fraction.
+    guard text.wholeMatch(of: #/\d+(\.\d+)?/#) != nil, let number = Double(text) else { return nil }
+    return .milliseconds((min(number, Double(longest)) * 1000).rounded(.up))
   }
 }

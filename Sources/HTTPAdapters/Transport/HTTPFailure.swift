@@ -72,6 +72,20 @@ package enum HTTPFailure {
 }
 
 extension HTTPFailure {
+  /// The server's own words about a refused request for a list, as the end of a sentence.
+  ///
+  /// They are the first 200 characters of what the common formats of errors call the message.
+  package static func words(of response: HTTPResponse) -> String {
+    guard let value = try? JSONValueSlice(checking: response.body[...]) else { return "" }
+    let pointers: [JSONPointer] = [
+      "/message", "/error/message", "/error_description", "/detail", "/error", "/title",
+    ]
+    let found = JSONPointer.values(at: pointers, in: value).lazy.compactMap { $0?.string() }.first {
+      !$0.isEmpty
+    }
+    return found.map { ": \($0.prefix(200))" } ?? ""
+  }
+
   /// The error that an unexpected status means to a caller.
   ///
   /// - Parameters:
@@ -84,6 +98,10 @@ extension HTTPFailure {
     special: [Int: (code: SyncError.Code, message: String)] = [:]
   ) -> SyncError {
     let status = "The server answered \(response.status)\(detail.map { " (\($0))" } ?? "")"
+    if let pause = RequestedPause.limit(in: response) {
+      return SyncError(
+        .remoteUnavailable, during: operation, status + ": too many requests.", retryAfter: pause)
+    }
     let meaning = special[response.status] ?? meaning(of: response.status, awaited: awaited)
     return SyncError(
       meaning.code, during: operation, status + meaning.message,

@@ -64,6 +64,8 @@ public struct HTTPResponse: Hashable, Sendable {
   public var headers: HTTPHeaders
   /// The body's bytes.
   public var body: [UInt8]
+  /// Whether the answer is of another address, to which a redirect led.
+  package var isRedirected = false
 
   /// Creates an answer.
   public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {

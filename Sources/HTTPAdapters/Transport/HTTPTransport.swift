@@ -6,6 +6,12 @@ public import SyncModels
 /// adapters. Credentials are in the request's headers, if its address may have them. Nothing else
 /// of the process (cookies, stored passwords, cached answers) is sent.
 public protocol HTTPTransport: Sendable {
+  /// Whether a body that the request's `Accept-Encoding` asks for is unpacked within the limit.
+  ///
+  /// The limit then counts the bytes of the unpacked body while they are unpacked, and the answer
+  /// has no `Content-Encoding`. By default it is not, and no compressed answer is asked for.
+  var boundsCompressedBodies: Bool { get }
+
   /// Sends a request, and returns the answer whatever its status.
   ///
   /// - A redirect is an answer like any other, and is never followed here.
@@ -24,4 +30,9 @@ public protocol HTTPTransport: Sendable {
   ///   answer is not HTTP; `untrustedServer` if the server's certificate does not prove its
   ///   identity; `cancelled` if the calling task is cancelled, which ends the transfer at once.
   func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse
+}
+
+extension HTTPTransport {
+  /// Returns `false`: no compressed answer is asked for.
+  public var boundsCompressedBodies: Bool { false }
 }

@@ -137,7 +137,7 @@ extension WithheldChange {
 
 /// Reads a portion of the outbox, after settling its edits with known remote states.
 ///
-/// Edits that a clock has postponed or stamped that was ahead become due, and are stamped anew. An edit on a copy of another
+/// Edits that were postponed by a clock that was ahead become due. An edit on a copy of another
 /// remote loses that base. An edit whose record has a parked copy from the remote is settled by
 /// that copy. Edits that cannot be settled yet are not sent.
 struct PushOutset: Sendable {
@@ -155,11 +155,7 @@ struct PushOutset: Sendable {
     if try Postponement.makeDue(entries, of: portion.type, at: context.now, in: transaction) {
       entries = try self.entries(in: transaction)
     }
-    var tallies: [Tally] = []
-    if let tally = try stampAnew(entries, in: transaction) {
-      tallies.append(tally)
-      entries = try self.entries(in: transaction)
-    }
+    var tallies = [misstamped(among: entries)].compactMap(\.self)
     var waiting = try copies(under: entries, in: transaction)
     if waiting.contains(where: \.meetsEdits) {
       tallies.append(try settle(by: waiting.filter(\.meetsEdits), in: transaction))
@@ -174,29 +170,18 @@ struct PushOutset: Sendable {
     )
   }
 
-  /// Gives edits the present time that a clock has stamped which was put right since.
+  /// Returns a tally of new edits that a clock has stamped which was put right since.
   ///
-  /// - Returns: A tally of them; `nil` without any.
-  private func stampAnew(
-    _ entries: [OutboxEntry], in transaction: any StoreTransaction
-  ) throws(SyncError) -> Tally? {
+  /// Their stamps are trusted no more than those of pulled copies.
+  private func misstamped(among entries: [OutboxEntry]) -> Tally? {
     guard entity.stampMember != nil else { return nil }
     let trust = StampTrust(now: context.now, bound: context.edits.maximumClockSkew)
-    var tally = Tally()
-    var anew = StoreChanges()
-    // What was sent before is sent again unchanged, under the same key.
-    for var entry in entries where entry.sent == nil && entry.attempts == 0 && entry.author == .app {
-      let (trusted, ahead) = trust.lastWrite(of: entry, entity)
-      guard let ahead, case .upsert(let payload, let version) = entry.edit.content,
-        let stated = entity.statedStamp(in: payload), stated.physical > trusted.physical + trust.bound
-      else { continue }
-      entry.edit.content = .upsert(entity.stamped(payload, trusted), schemaVersion: version)
-      tally.noteClock(of: entry.id, ahead: ahead)
-      anew.queued.append(entry)
-      if case .live(let record) = entry.row(of: entity) { anew.put.append(record) }
+    var tally: Tally?
+    for entry in entries where entry.sent == nil && entry.attempts == 0 {
+      guard let ahead = trust.lastWrite(of: entry, entity).ahead else { continue }
+      tally = tally ?? Tally()
+      tally?.noteClock(of: entry.id, ahead: ahead)
     }
-    if anew.queued.isEmpty { return nil }
-    try transaction.apply(anew)
     return tally
   }
 

@@ -64,7 +64,7 @@ extension FakeREST.Style {
     let all: Set<SourceCheck> = [.totalCountsTheListing, .keysAreListedWithTheirVersions]
     switch delta {
     case .since: return all
-    case .token: return all.union([.voidTokenIsNoError, .lateCommitIsFound])
+    case .token, .next: return all.union([.voidTokenIsNoError, .lateCommitIsFound])
     case .etag, nil:
       return all.union([
         .voidTokenIsNoError, .lateCommitIsFound, .deletionComesAsTombstone, .deletionsHaveRisingVersions,

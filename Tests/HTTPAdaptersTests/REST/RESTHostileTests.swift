@@ -167,7 +167,7 @@ struct RESTHostileTests {
 
   @Test(arguments: [
     ("1.5", "a number"), ("1e2", "a number"), ("true", "true"), ("false", "false"), ("null", "null"),
-    ("[1]", "a list"), ("{}", "an object"), ("9223372036854775808", "a number"), ("\"\"", "empty text"),
+    ("[1]", "a list"), ("{}", "an object"), ("9223372036854775808.0", "a number"), ("\"\"", "empty text"),
   ])
   func anIdOfAnotherKindIsSetAsideAlone(_ id: String, _ found: String) async throws {
     let listed = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in
@@ -225,7 +225,7 @@ struct RESTHostileTests {
   }
 
   @Test(arguments: [
-    "", "null", "\"\"", "7", "[]", "<html>", #"{"data":[1"#, #"{"data":{}}"#, #"{"data":null}"#,
+    "", "null", "\"\"", "7", "[]", "<html>", #"{"data":[1"#, #"{"data":{}}"#,
   ])
   func whatIsNoListIsAnError(_ body: String) async throws {
     let listed = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in Self.json(body) }
@@ -233,7 +233,95 @@ struct RESTHostileTests {
     #expect(listed.error?.operation == "fetching a page of items")
   }
 
+  @Test(arguments: [
+    (#"{"data":null}"#, ""), ("\u{FEFF}{\"data\":[]}", ""), (#"{"total":0}"#, #","total":"/total""#),
+    (#"{"total":0,"data":null}"#, #","total":"/total""#),
+  ])
+  func anEmptyListMayBeNullOrLeftOut(_ body: String, _ members: String) async throws {
+    let listed = try await Self.list(#""paging":{"next":"/next"}\#(members)"#) { _, _ in Self.json(body) }
+    #expect(listed.error == nil && listed.changes.isEmpty)
+    let lacking = try await Self.list(#""total":"/total""#) { _, _ in Self.json(#"{"total":1}"#) }
+    #expect(lacking.error?.code == .inconsistentData)
+  }
+
   // MARK: Statuses
+
+  /// Numbers of pages beyond the last one, which some APIs refuse.
+  @Test(arguments: [400, 404, 422])
+  func aPageBehindTheLastOneEndsTheList(_ status: Int) async throws {
+    let listed = try await Self.list(#""paging":{"page":"p"},"pageSize":{"parameter":"n","maximum":2}"#) {
+      _, request in
+      switch request.address.query ?? "" {
+      case let query where query.contains("p=1"): Self.json(#"{"data":[{"id":1},{"id":2}]}"#)
+      case let query where query.contains("p=2"): Self.json(#"{"data":[{"id":3}]}"#)
+      default: HTTPResponse(status: status)
+      }
+    }
+    #expect(listed.error == nil)
+    #expect(listed.changes.compactMap(\.id?.key) == ["1", "2", "3"])
+  }
+
+  @Test(arguments: [
+    (#""/more""#, "true", "false"), (#""/more""#, "3", "0"), (#""/more""#, "\"x\"", "\"\""),
+    (#""/more""#, "true", "null"), (#"{"pointer":"/more","equals":false}"#, "false", "true"),
+  ])
+  func aFlagEndsTheList(_ more: String, _ goesOn: String, _ ends: String) async throws {
+    for paging in [#""cursor":"/next","parameter":"c""#, #""page":"p""#, #""next":"/link""#] {
+      let listed = try await Self.list(#""paging":{\#(paging),"more":\#(more)}"#) { number, _ in
+        Self.json(
+          #"{"data":[{"id":\#(number)}],"next":"\#(number)","link":"?n=\#(number)","more":\#(number < 3 ? goesOn : ends)}"#
+        )
+      }
+      #expect(listed.error == nil && listed.requests.count == 3)
+      #expect(listed.changes.count == 3)
+    }
+  }
+
+  @Test func linksElsewhereMayBeOfTheBase() async throws {
+    for (rebases, count) in [(true, 2), (false, 1)] {
+      let listed = try await Self.list(#""paging":{"next":"/next","rebase":\#(rebases)}"#) { _, request in
+        request.address.query == nil
+          ? Self.json(#"{"data":[{"id":1}],"next":"http://inner.test:8000/v1/items?page=2"}"#)
+          : Self.json(#"{"data":[{"id":2}],"next":null}"#)
+      }
+      #expect(listed.requests.count == count && (listed.error == nil) == rebases)
+      #expect(listed.requests.allSatisfy { $0.address.description.hasPrefix("https://api.test/v1/items") })
+    }
+  }
+
+  /// The next delta is at an address that the last page gives.
+  @Test func changesMayBeAskedForAtAnAddress() async throws {
+    let transport = Answers { _, request in
+      switch request.address.query {
+      case nil: Self.json(#"{"data":[{"id":1},{"id":2}],"delta":"https://api.test/v1/items?d=1"}"#)
+      case "d=1": Self.json(#"{"data":[{"id":2,"gone":{"why":"x"}}],"delta":"?d=2"}"#)
+      case "d=2": Self.json(#"{"data":[],"delta":"?d=2"}"#)
+      default: HTTPResponse(status: 400)
+      }
+    }
+    let store = InMemoryStore()
+    let source = try Self.source(
+      #""delta":{"next":"/delta"},"deleted":{"pointer":"/gone","exists":true}"#, transport)
+    let engine = try await SyncEngine(schema: SyncSchema(Entity("items")), store: store, source: source)
+    for _ in 1...3 { #expect(try await engine.sync().failures.isEmpty) }
+    #expect(store.records(of: "items").map(\.id.key) == ["1"])
+    #expect(transport.requests.map(\.address.query) == [nil, "d=1", "d=2"])
+  }
+
+  /// A server that does not page on beyond some number of records.
+  @Test func aCapIsToldWithThePlaceAndTheServersWords() async throws {
+    let listed = try await Self.list(
+      #""paging":{"cursor":"/next","parameter":"after"},"total":"/total""#
+    ) { _, request in
+      (request.address.query ?? "").contains("after")
+        ? HTTPResponse(status: 400, body: Array(#"{"error":{"message":"offset too large"}}"#.utf8))
+        : Self.json(#"{"data":[{"id":1},{"id":2}],"next":"x","total":5}"#)
+    }
+    #expect(listed.error?.code == .inconsistentData && listed.requests.count == 2)
+    #expect(
+      listed.error?.message
+        == "The server answered 400 to the request for the page after 2 of 5 records: offset too large.")
+  }
 
   @Test func anUnaskedForConfirmationIsAnError() async throws {
     for delta in ["", #","delta":{"etag":true}"#] {

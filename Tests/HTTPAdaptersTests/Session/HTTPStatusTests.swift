@@ -6,7 +6,7 @@ import Testing
 @Suite("An unexpected status")
 struct HTTPStatusTests {
   @Test(arguments: [
-    (401, SyncError.Code.authentication), (403, .permissionDenied), (404, .invalidConfiguration),
+    (401, SyncError.Code.authentication), (404, .invalidConfiguration),
     (408, .remoteUnavailable), (422, .invalidConfiguration), (429, .remoteUnavailable),
     (500, .remoteUnavailable), (599, .remoteUnavailable), (204, .invalidResponse), (304, .invalidResponse),
     (600, .invalidResponse),
@@ -17,6 +17,29 @@ struct HTTPStatusTests {
     #expect(error.code == code)
     #expect(error.message.hasPrefix("The server answered \(status)"))
     #expect(error.retryAfter == (code == .remoteUnavailable ? .seconds(7) : nil))
+  }
+
+  @Test func mayLimitTheRateOfRequests() {
+    let limits: [HTTPHeaders] = [
+      ["Retry-After": "2"], ["Retry-After": "1.5"], ["RateLimit-Remaining": "0", "RateLimit-Reset": "2"],
+      [
+        "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1775066402",
+        "Date": "Wed, 01 Apr 2026 18:00:00 GMT",
+      ],
+    ]
+    let pauses = limits.map { headers in
+      let error = HTTPFailure.status(
+        HTTPResponse(status: 403, headers: headers), during: "asking", awaited: "an answer")
+      #expect(error.code == .remoteUnavailable)
+      return error.retryAfter
+    }
+    #expect(pauses == [.seconds(2), .milliseconds(1500), .seconds(2), .seconds(2)])
+    let others: [HTTPHeaders] = [[:], ["X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "1775066402"]]
+    for headers in others {
+      let error = HTTPFailure.status(
+        HTTPResponse(status: 403, headers: headers), during: "asking", awaited: "an answer")
+      #expect(error.code == .permissionDenied && error.retryAfter == nil)
+    }
   }
 
   @Test func mayMeanSomethingElseToOneServer() {
