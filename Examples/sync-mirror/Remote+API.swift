@@ -12,7 +12,8 @@
       var options = RESTSource.Options()
       options.allowsPlainHTTP = settings.options.allowsPlainHTTP
       options.bodyLimit = settings.bodyLimit
-      let source = try RESTSource(api, options: options, transport: settings.transport)
+      let source = try RESTSource(
+        api, options: options, transport: settings.transport, onAlert: settings.onAlert)
       return MirrorRemote(
         source: source, sink: RESTSink(source), types: .declared(try api.schema.entities),
         emptiness: "The description has no type.",

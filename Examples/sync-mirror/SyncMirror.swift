@@ -21,7 +21,9 @@
       // way.
       let termination = Interrupt(on: [SIGTERM]) { stop.cancel() }
       do throws(SyncError) {
-        let remote = try MirrorRemote.opened(options) { screen.say("The server reports: \($0)") }
+        let remote = try MirrorRemote.opened(options) {
+          screen.say("The server reports: \($0)", isWarning: true)
+        }
         if options.checks, let check = remote.check, case .declared(let declared) = remote.types {
           let types = try MirroredTypes.chosen(options.collections, among: declared).map(\.type)
           guard let report = try await stop.race({ () throws(SyncError) in try await check(types) }) else {

@@ -1,5 +1,6 @@
 import SyncModels
 import SyncPorts
+import Synchronization
 
 /// One page of a listing: the request, the answer, and what follows.
 struct RESTListing: Sendable {
@@ -8,11 +9,15 @@ struct RESTListing: Sendable {
   let session: HTTPSession
   /// Whether a record that a listing lacks must be missing from a second one.
   let needsTwoListings: Bool
+  /// The types whose last listing ended before its total.
+  let shortfalls: Shortfalls
   private let reader: RESTRecordReader
 
   init(
-    requests: RESTRequests, _ request: PageRequest, session: HTTPSession, needsTwoListings: Bool
+    requests: RESTRequests, _ request: PageRequest, session: HTTPSession, needsTwoListings: Bool,
+    shortfalls: Shortfalls = Shortfalls()
   ) {
+    self.shortfalls = shortfalls
     self.needsTwoListings = needsTwoListings
     self.requests = requests
     self.request = request
@@ -55,7 +60,14 @@ struct RESTListing: Sendable {
     let elapsed = session.clock.stopwatch()
     let asked = try await ask { limit in (limit, requests.first(base, limit: limit)) }
     // The server no longer takes this token, whatever program wrote it.
-    if base != nil, [400, 404, 410, 422].contains(asked.response.status) { return .reset(.tokenExpired) }
+    if base != nil, [400, 404, 410, 422].contains(asked.response.status) {
+      if asked.response.status != 410 {
+        session.notices.tell(
+          "\(asked.response.status) to a request for changes (\(collection.place("delta")))\(HTTPFailure.words(of: asked.response)). Everything is listed instead."
+        )
+      }
+      return .reset(.tokenExpired)
+    }
     let answer = try RESTAnswer(asked.response, of: collection, during: operation)
     return try await first(
       answer, asked, since: base, listedAt: listedAt, elapsed: elapsed(), confirming: pages)
@@ -280,6 +292,17 @@ extension RESTListing {
         "The listing ended after \(bookmark.rows) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
       )
     }
+    if bookmark.coverage == .full, bookmark.pages > 1, !bookmark.hasMoved, let total = bookmark.total,
+      bookmark.rows < total
+    {
+      // A change during the pages may have hidden records, so everything is listed once more.
+      if shortfalls.isFirst(of: request.entity.type) { return .reset(.pageTokenExpired) }
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "Two listings have ended after \(bookmark.rows) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
+      )
+    }
+    if bookmark.coverage == .full { shortfalls.end(of: request.entity.type) }
     var token = bookmark.candidate
     switch collection.delta {
     case .etag:
@@ -314,10 +337,31 @@ extension RESTListing {
     guard isCounted else { return false }
     if bookmark.hasMoved || (bookmark.total ?? bookmark.rows) > bookmark.rows { return true }
     if case .offset = collection.paging, !bookmark.isShifting { return false }
-    // A delta that shows nothing means that nothing moved.
-    let asked = try await ask { _ in (1, requests.first(bookmark.candidate, limit: 1)) }
+    // A delta that shows nothing since the pass began means that nothing moved.
+    var closing = bookmark.candidate
+    if case .since(_, _, let overlap, _) = collection.delta, case .since(let began) = closing.start {
+      closing.start = .since(began + overlap)
+    }
+    let asked = try await ask { [closing] _ in (1, requests.first(closing, limit: 1)) }
     return try !RESTAnswer(asked.response, of: collection, during: operation).rows.isEmpty
   }
+}
+
+/// The types whose last complete listing ended before the total that it named.
+final class Shortfalls: Sendable {
+  private let types = Mutex<Set<RecordType>>([])
+
+  /// Counts such a listing; `false` for the second in succession, after which the count begins anew.
+  func isFirst(of type: RecordType) -> Bool {
+    types.withLock { types in
+      if types.remove(type) != nil { return false }
+      types.insert(type)
+      return true
+    }
+  }
+
+  /// Notes a listing that was whole.
+  func end(of type: RecordType) { types.withLock { _ = $0.remove(type) } }
 }
 
 /// Pages that are asked for on the condition that they have changed (RFC 9110).

@@ -123,7 +123,8 @@ struct RESTEdit: Sendable {
     if let payload = change.content.payload {
       headers["Content-Type"] = "application/json"
       do {
-        body = try content.sendable(payload, key: change.id.key, base: change.base.record)
+        body = try content.sendable(
+          payload, key: change.id.key, base: change.base.record, onto: current?.record)
       } catch {
         throw SyncError(
           .inconsistentData, during: operation, "The edit of \(change.id) is not a JSON object.",
@@ -217,9 +218,10 @@ struct RESTEdit: Sendable {
     if case .upsert(let record)? = answer?.change, record.id == change.id {
       return .accepted(.upsert(record))
     }
-    // A removed member that is there all the same is the API's own: another attempt would not help.
+    // The API may store it in another form, or keep a member that was removed. Another attempt would
+    // not help: what it has now is what became of the edit.
     return try await settledByLook(removedFrom: nil, during: operation) { current in
-      if case .upsert? = current { .conflict(current) } else { .retryLater(after: nil) }
+      if case .upsert(let record)? = current { .accepted(.upsert(record)) } else { .retryLater(after: nil) }
     }
   }
 
@@ -242,6 +244,10 @@ struct RESTEdit: Sendable {
 extension RESTRecords.Copy {
   fileprivate var isTombstone: Bool {
     if case .tombstone = change { true } else { false }
+  }
+
+  fileprivate var record: Record? {
+    if case .upsert(let record) = change { record } else { nil }
   }
 }
 
@@ -267,15 +273,22 @@ struct RESTContent: Sendable {
 
   /// A payload as it is sent: with its key, and with the base's version where that is a condition.
   ///
-  /// A PATCH leaves out members as they are, so it names the removed ones.
-  func sendable(_ payload: Payload, key: String, base: Record?) throws(JSONError) -> [UInt8] {
+  /// A PATCH has what the edit changed, and null for what it removed. Any other write has the record
+  /// as it is now, with these changes: a list may show less of it than there is.
+  func sendable(
+    _ payload: Payload, key: String, base: Record?, onto current: Record?
+  ) throws(JSONError) -> [UInt8] {
     var members = try FieldMap(payload)
-    if let version = collection.version?.member { members[FieldName(version)] = nil }
-    if collection.push?.write.method == "PATCH", let base {
+    if let base {
       var former = try FieldMap(base.payload)
-      for name in own { former[name] = nil }
-      members = members.patch(of: former)
+      for name in own { (former[name], members[name]) = (nil, nil) }
+      if collection.push?.write.method == "PATCH" {
+        members = members.patch(of: former)
+      } else if let current {
+        members = members.written(onto: try FieldMap(current.payload), since: former)
+      }
     }
+    if let version = collection.version?.member { members[FieldName(version)] = nil }
     if let id = collection.id.member, members[FieldName(id)] == nil {
       members[FieldName(id)] = JSONString.quoted(key)[...]
     }
@@ -307,8 +320,10 @@ struct RESTContent: Sendable {
     {
       return false
     }
-    return current.payload == base.payload
-      || JSONScanner.canonical(current.payload.bytes) == JSONScanner.canonical(base.payload.bytes)
+    // An equal version is the base, whatever else the two answers show.
+    let hasVersion = current.version.sequence != 0 || current.version.modifiedAt.microseconds != 0
+    return hasVersion || current.payload == base.payload
+      || holds(current.payload, base.payload, removedFrom: nil)
   }
 }
 
@@ -332,16 +347,35 @@ extension FieldMap {
     return hasSent && base.fields.allSatisfy { sent[$0] != nil || isLacking($0) }
   }
 
-  /// The members, and null for those that only the base has (RFC 7386).
+  /// The members that differ from those of the base, and null for those that only the base has
+  /// (RFC 7386).
   fileprivate func patch(of base: FieldMap) -> FieldMap {
     var patch = self
     for name in base.fields {
       if self[name] == nil {
         patch[name] = Array("null".utf8)[...]
+      } else if hasSameValue(as: base, for: name) {
+        patch[name] = nil
       } else if let object = FieldMap(object: self[name]), let former = FieldMap(object: base[name]) {
         patch[name] = object.patch(of: former).payload.bytes
       }
     }
     return patch
+  }
+
+  /// The members of another object, with what these have changed since the base.
+  fileprivate func written(onto current: FieldMap, since base: FieldMap) -> FieldMap {
+    var result = current
+    for name in fields where !hasSameValue(as: base, for: name) {
+      if let object = FieldMap(object: self[name]), let now = FieldMap(object: current[name]),
+        let former = FieldMap(object: base[name])
+      {
+        result[name] = object.written(onto: now, since: former).payload.bytes
+      } else {
+        result[name] = self[name]
+      }
+    }
+    for name in base.fields where self[name] == nil { result[name] = nil }
+    return result
   }
 }

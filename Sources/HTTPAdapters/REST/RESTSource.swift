@@ -39,6 +39,7 @@ public final class RESTSource: RemoteRecordSource {
 
   let session: HTTPSession
   private let collections: [RecordType: RESTAPI.Collection]
+  private let shortfalls = Shortfalls()
   private let lookups = Mutex<[RecordType: Lookup]>([:])
 
   /// Settings for requests to an API.
@@ -63,11 +64,14 @@ public final class RESTSource: RemoteRecordSource {
   ///   - options: Limits and deadlines.
   ///   - transport: Carries the requests. On Linux, use a `CurlTransport` of CurlAdapters.
   ///   - clock: Measures deadlines and pauses; the engine's clock.
+  ///   - onAlert: Called with each new message for operators: of the server, or that it refuses
+  ///     requests for changes, so that each sync lists everything.
   /// - Throws: `invalidConfiguration` for a description that is not valid, with the wrong member,
   ///   and for an invalid or unencrypted base.
   public init(
     _ api: RESTAPI, options: Options = Options(), transport: any HTTPTransport,
-    clock: any SyncPorts.Clock<Duration> = ContinuousClock()
+    clock: any SyncPorts.Clock<Duration> = ContinuousClock(),
+    onAlert: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(SyncError) {
     try api.check()
     var settings = HTTPSession.Options()
@@ -76,7 +80,7 @@ public final class RESTSource: RemoteRecordSource {
     settings.plainHTTP = options.allowsPlainHTTP ? .everywhere : .onLoopback
     session = try HTTPSession(
       api.base, like: "https://api.example.com/v1/", authorization: api.credentials, options: settings,
-      transport: transport, clock: clock, during: "preparing to read an API")
+      transport: transport, clock: clock, onAlert: onAlert, during: "preparing to read an API")
     self.api = api
     collections = Dictionary(api.collections.map { ($0.entity.type, $0) }) { first, _ in first }
     identity = "rest:\(session.base)"
@@ -137,7 +141,8 @@ public final class RESTSource: RemoteRecordSource {
   public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let listing = RESTListing(
       requests: try requests(for: request.entity.type), request, session: session,
-      needsTwoListings: capabilities.listing == .moving && !capabilities.supportsLookup)
+      needsTwoListings: capabilities.listing == .moving && !capabilities.supportsLookup,
+      shortfalls: shortfalls)
     switch request.position {
     case .start(nil):
       return try await listing.start(since: nil)

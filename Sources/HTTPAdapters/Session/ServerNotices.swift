@@ -36,13 +36,17 @@ package final class ServerNotices: Sendable {
     let isFailure = response.status >= 500 && !isAboutEdits
     let asked = isFailure ? RequestedPause.retryAfter(in: response) : RequestedPause.limit(in: response)
     let pause = max(RequestedPause.backoff(in: response) ?? .zero, asked ?? .zero)
-    let alert = response.headers["Alert"]
     self.pause(for: pause)
+    if let alert = response.headers["Alert"] { tell(alert) }
+  }
+
+  /// Passes a message on, unless it was the last one.
+  package func tell(_ alert: String) {
     let isNews = state.withLock { state in
-      defer { state.alert = alert ?? state.alert }
-      return alert != nil && alert != state.alert
+      defer { state.alert = alert }
+      return alert != state.alert
     }
-    if let alert, isNews { onAlert(alert) }
+    if isNews { onAlert(alert) }
   }
 
   /// Delays all requests, unless a longer pause is not over.

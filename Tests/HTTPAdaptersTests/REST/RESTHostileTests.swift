@@ -308,6 +308,55 @@ struct RESTHostileTests {
     #expect(transport.requests.map(\.address.query) == [nil, "d=1", "d=2"])
   }
 
+  @Test func aListingThatEndsBeforeItsTotalTwiceIsToldAndNothingIsRemoved() async throws {
+    let isWhole = Mutex(true)
+    let transport = Answers { _, request in
+      let page =
+        (request.address.query ?? "").hasSuffix("p=2")
+        ? 2 : (request.address.query ?? "").hasSuffix("p=3") ? 3 : 1
+      let rows = page == 1 ? [1, 2] : page == 2 && isWhole.withLock { $0 } ? [3, 4] : []
+      return Self.json(
+        #"{"data":[\#(rows.map { #"{"id":\#($0)}"# }.joined(separator: ","))],"total":4}"#)
+    }
+    let store = InMemoryStore()
+    let source = try Self.source(#""paging":{"page":"p"},"total":"/total""#, transport)
+    let engine = try await SyncEngine(schema: SyncSchema(Entity("items")), store: store, source: source)
+    #expect(try await engine.sync().failures.isEmpty)
+    isWhole.withLock { $0 = false }
+    for _ in 1...3 {
+      let failure = try await engine.sync().failures.first?.error
+      #expect(
+        failure?.message
+          == "Two listings have ended after 2 of 4 records (types.items.total); does types.items.paging lead on?"
+      )
+      #expect(store.records(of: "items").count == 4)
+    }
+    isWhole.withLock { $0 = true }
+    #expect(try await engine.sync().failures.isEmpty)
+  }
+
+  /// An API that does not know the parameter of the description.
+  @Test func aRefusedDeltaIsTold() async throws {
+    let told = Mutex<[String]>([])
+    let transport = Answers { _, request in
+      (request.address.query ?? "").contains("since")
+        ? HTTPResponse(status: 400, body: Array(#"{"message":"unknown parameter since"}"#.utf8))
+        : Self.json(#"{"data":[{"id":1}]}"#, ["Date": "Wed, 01 Apr 2026 18:00:00 GMT"])
+    }
+    let json =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data","delta":{"since":"since"}}}}"#
+    let source = try RESTSource(
+      RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport,
+      onAlert: { text in told.withLock { $0.append(text) } })
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Entity("items")), store: InMemoryStore(), source: source)
+    for _ in 1...3 { #expect(try await engine.sync().failures.isEmpty) }
+    #expect(
+      told.withLock { $0 } == [
+        "400 to a request for changes (types.items.delta): unknown parameter since. Everything is listed instead."
+      ])
+  }
+
   /// A server that does not page on beyond some number of records.
   @Test func aCapIsToldWithThePlaceAndTheServersWords() async throws {
     let listed = try await Self.list(

@@ -88,19 +88,45 @@ struct RESTSinkTests {
   @Test(arguments: [
     (
       #"{"id":"a","name":"E","home":{"city":"C","street":"D"}}"#,
-      #"{"id":"a","name":"E","home":{"city":"C","street":"D"},"nickname":null}"#
+      #"{"name":"E","nickname":null,"id":"a"}"#
     ),
     (
       #"{"name":"A","nickname":"B","home":{"city":"F"}}"#,
-      #"{"name":"A","nickname":"B","home":{"city":"F","street":null},"id":"a"}"#
+      #"{"home":{"city":"F","street":null},"id":"a"}"#
     ),
-    (#"{"id":"a","home":7}"#, #"{"id":"a","home":7,"name":null,"nickname":null}"#),
+    (#"{"id":"a","home":7}"#, #"{"home":7,"name":null,"nickname":null,"id":"a"}"#),
   ])
   func aPatchRemovesMembersByNull(_ edit: String, _ body: String) async throws {
     let (_, requests) = try await Self.push(
       edit, write: "PATCH", answered: Self.answer(Self.stored), Self.answer(#"{"id":"a"}"#))
     #expect(requests.map(\.method) == ["GET", "PATCH"])
     #expect(requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
+  }
+
+  /// A list shows less of a record than there is.
+  @Test(arguments: [
+    ("PATCH", #"{"name":"E","id":"a"}"#),
+    ("PUT", #"{"id":"a","name":"E","bio":"x","home":{"city":"C","zip":"Z"}}"#),
+  ])
+  func whatTheListHasNotShownStays(_ method: String, _ body: String) async throws {
+    let (_, requests) = try await Self.push(
+      #"{"id":"a","name":"E","home":{"city":"C"}}"#, on: #"{"id":"a","name":"A","home":{"city":"C"}}"#,
+      write: method,
+      answered: Self.answer(#"{"id":"a","name":"A","bio":"x","home":{"city":"C","zip":"Z"}}"#),
+      Self.answer(#"{"id":"a","name":"E","bio":"x","home":{"city":"C","zip":"Z"}}"#))
+    #expect(requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
+  }
+
+  /// A server that stores another form than it was sent has accepted it.
+  @Test(arguments: [204, 200])
+  func anotherFormThatTheServerStoresIsTheAnswer(_ status: Int) async throws {
+    let stored = #"{"id":"a","name":"Bob"}"#
+    let (outcome, requests) = try await Self.push(
+      #"{"id":"a","name":"Bob "}"#, on: #"{"id":"a","name":"A"}"#,
+      answered: Self.answer(#"{"id":"a","name":"A"}"#), Self.answer(#""ok""#, status: status),
+      Self.answer(stored))
+    #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
+    #expect(Self.accepted(outcome) == stored)
   }
 
   // MARK: Values
