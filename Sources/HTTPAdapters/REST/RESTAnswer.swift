@@ -17,7 +17,7 @@ struct RESTAnswer: Sendable {
   /// The tag of this answer.
   let tag: String?
   private var clock: Timestamp?
-  private let date: Timestamp?
+  let date: Timestamp?
 
   /// The most records that a listing may claim to have.
   static let mostRecords = 1 << 53

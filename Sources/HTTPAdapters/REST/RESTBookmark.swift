@@ -122,6 +122,8 @@ struct RESTBookmark: Hashable, Sendable {
   /// The number of pages and of records so far.
   var pages = 0
   var rows = 0
+  /// The number of records that came again.
+  var repeated = 0
   /// The number of records in all, as the first page gave it.
   var total: Int?
   /// Whether pages are counted, so that a change may move a record past them.
@@ -197,6 +199,7 @@ struct RESTBookmark: Hashable, Sendable {
     if let first = fields["first"], let last = fields["last"], let count = fields.count("count") {
       ends = Ends(first: first, last: last, count: count, content: fields["content"] ?? "")
     }
+    repeated = fields.count("repeated") ?? 0
     repeats = fields.count("repeats") ?? 0
     empties = fields.count("empties") ?? 0
     landmark = fields["landmark"]
@@ -219,6 +222,7 @@ struct RESTBookmark: Hashable, Sendable {
     fields[number: "pages"] = pages
     fields[number: "rows"] = rows
     fields[number: "total"] = total
+    fields[number: "repeated"] = repeated == 0 ? nil : repeated
     fields[mark: "shifting"] = isShifting
     fields[mark: "moved"] = hasMoved
     fields["first"] = ends?.first

@@ -190,7 +190,10 @@ struct RESTListing: Sendable {
     _ answer: RESTAnswer, _ asked: Asked, _ before: RESTBookmark
   ) async throws(SyncError) -> RecordPage {
     var bookmark = before
+    var reader = reader
+    reader.latest = (answer.date ?? session.clock.timestamp) + RESTRecordReader.longestLead
     var changes = answer.rows.map(reader.read)
+    tellOfVersionsAhead(changes, answer.rows, reader)
     if before.pages == 0, before.coverage == .full { try refuseUnreadable(answer.rows, changes) }
     let isOverlapping = pagination.overlaps(before, limit: asked.limit)
     try pagination.compare(
@@ -204,6 +207,10 @@ struct RESTListing: Sendable {
       bookmark.rows -= 1
     } else if case .offset = collection.paging, before.pages > 0 {
       bookmark.isShifting = true
+    }
+    if answer.total != nil {
+      let keys = changes.compactMap { $0.id?.key }
+      bookmark.repeated += shortfalls.repeats(of: keys, page: bookmark.pages, of: request)
     }
     bookmark.pages += 1
     bookmark.rows += answer.rows.count
@@ -223,6 +230,20 @@ struct RESTListing: Sendable {
     bookmark.place = place
     return RecordPage(
       coverage: bookmark.coverage, changes: changes, next: .more(bookmark.pageToken, resumable: true))
+  }
+
+  /// Tells of records whose version is a time that has not come.
+  private func tellOfVersionsAhead(
+    _ changes: [RecordChange], _ rows: [ArraySlice<UInt8>], _ reader: RESTRecordReader
+  ) {
+    guard collection.version != nil else { return }
+    for (change, row) in zip(changes, rows) {
+      guard case .upsert(let record) = change, record.version.modifiedAt.microseconds == 0,
+        record.version.sequence == 0, reader.isAhead(row)
+      else { continue }
+      return session.notices.tell(
+        "\(collection.place("version")) of \(record.id.key) is in the future, and counts as none.")
+    }
   }
 
   /// The token of later changes in an answer, or the target of the address that tells them.
@@ -293,13 +314,13 @@ extension RESTListing {
       )
     }
     if bookmark.coverage == .full, bookmark.pages > 1, !bookmark.hasMoved, let total = bookmark.total,
-      bookmark.rows < total
+      bookmark.rows - bookmark.repeated < total
     {
       // A change during the pages may have hidden records, so everything is listed once more.
       if shortfalls.isFirst(of: request.entity.type) { return .reset(.pageTokenExpired) }
       throw SyncError(
         .inconsistentData, during: operation,
-        "Two listings have ended after \(bookmark.rows) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
+        "Two listings have ended after \(bookmark.rows - bookmark.repeated) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
       )
     }
     if bookmark.coverage == .full { shortfalls.end(of: request.entity.type) }
@@ -348,8 +369,37 @@ extension RESTListing {
 }
 
 /// The types whose last complete listing ended before the total that it named.
+///
+/// It knows the keys of the listings under way, because pages may repeat some records and skip others.
 final class Shortfalls: Sendable {
   private let types = Mutex<Set<RecordType>>([])
+  private let listed = Mutex<[RecordType: Listed]>([:])
+
+  /// The digests of the keys of a listing under way.
+  private struct Listed {
+    var pass: Int64
+    var page: Int
+    var before: Set<Int> = []
+    /// Those of the last page, which may be asked for again.
+    var last: Set<Int> = []
+  }
+
+  /// Returns how many keys of a page the pages before it have had.
+  ///
+  /// After a restart of the process, the pages before are unknown.
+  func repeats(of keys: [String], page: Int, of request: PageRequest) -> Int {
+    let digests = Set(keys.map(\.hashValue))
+    return listed.withLock { listed in
+      var own = listed[request.entity.type] ?? Listed(pass: request.pass, page: page)
+      if page == 0 || own.pass != request.pass || page < own.page {
+        own = Listed(pass: request.pass, page: page)
+      }
+      if page > own.page { own.before.formUnion(own.last) }
+      (own.page, own.last) = (page, digests)
+      listed[request.entity.type] = own
+      return own.before.isDisjoint(with: digests) ? 0 : own.before.intersection(digests).count
+    }
+  }
 
   /// Counts such a listing; `false` for the second in succession, after which the count begins anew.
   func isFirst(of type: RecordType) -> Bool {
@@ -361,7 +411,10 @@ final class Shortfalls: Sendable {
   }
 
   /// Notes a listing that was whole.
-  func end(of type: RecordType) { types.withLock { _ = $0.remove(type) } }
+  func end(of type: RecordType) {
+    types.withLock { _ = $0.remove(type) }
+    listed.withLock { $0[type] = nil }
+  }
 }
 
 /// Pages that are asked for on the condition that they have changed (RFC 9110).

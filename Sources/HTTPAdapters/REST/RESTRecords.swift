@@ -1,5 +1,6 @@
 import SyncJSON
 import SyncModels
+import SyncPorts
 
 /// Single records of one collection.
 struct RESTRecords: Sendable {
@@ -65,6 +66,9 @@ struct RESTRecords: Sendable {
         .inconsistentData, during: operation,
         "\(requests.collection.itemRecord) (\(requests.collection.place("item.record"))) leads to nothing.")
     }
+    var reader = reader
+    let now = response.headers["Date"].flatMap(HTTPDate.timestamp) ?? session.clock.timestamp
+    reader.latest = now + RESTRecordReader.longestLead
     return Copy(change: reader.read(value.bytes), tag: response.headers["ETag"])
   }
 }
@@ -75,6 +79,8 @@ struct RESTRecordReader: Sendable {
   private let entity: Entity
   private let pointers: [JSONPointer]
   private let numbers: NumberMeaning
+  /// The latest time that is a version. A later one comes from a wrong clock, and is none.
+  var latest = Timestamp(microseconds: .max)
 
   /// What a number in the place of a version means.
   private enum NumberMeaning: Sendable {
@@ -151,7 +157,23 @@ struct RESTRecordReader: Sendable {
     throw Flaw("\(collection.id) (\(collection.place("id"))) is \(found), not text or a whole number")
   }
 
+  /// The most that a server's clock may be ahead of its answer.
+  static let longestLead = Duration.seconds(86_400)
+
   private func version(_ value: JSONValueSlice?) throws -> Version {
+    let version = try stated(value)
+    return version.modifiedAt > latest ? Version(modifiedAt: Timestamp(microseconds: 0)) : version
+  }
+
+  /// Whether a record has a version that is no time yet.
+  func isAhead(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let pointer = collection.version, let value = try? JSONValueSlice(checking: bytes),
+      let version = try? stated(JSONPointer.values(at: [pointer], in: value)[0])
+    else { return false }
+    return version.modifiedAt > latest
+  }
+
+  private func stated(_ value: JSONValueSlice?) throws -> Version {
     let none = Version(modifiedAt: Timestamp(microseconds: 0))
     guard let value, !value.isNull else { return none }
     if let time = value.string().flatMap({ Timestamp(iso8601: $0) }) { return Version(modifiedAt: time) }
@@ -166,7 +188,9 @@ struct RESTRecordReader: Sendable {
       guard let sequence = whole ?? Int64(exactly: number.rounded(.down)) else {
         throw Flaw("\(place) is a number beyond 64 bits")
       }
-      return Version(sequence: sequence, modifiedAt: Timestamp(microseconds: 0))
+      // A fraction counts too, as far as a number can have one.
+      let fraction = whole == nil ? ((number - number.rounded(.down)) * 1e6).rounded() : 0
+      return Version(sequence: sequence, modifiedAt: Timestamp(microseconds: Int64(fraction)))
     case .seconds: return Version(modifiedAt: Self.time(number * 1e6))
     case .milliseconds:
       return Version(modifiedAt: whole.map { Timestamp(milliseconds: $0) } ?? Self.time(number * 1e3))

@@ -158,6 +158,9 @@ struct RESTEdit: Sendable {
 
   /// The tombstone of a record that is gone without a trace: newer than the edit's base.
   private func deletion(at time: Timestamp?) -> Tombstone {
+    if collection.version == nil {
+      return Tombstone(id: change.id, version: Version(modifiedAt: Timestamp(microseconds: 0)))
+    }
     var version = change.base.version ?? Version(modifiedAt: Timestamp(microseconds: 0))
     version.epoch = 0
     if version.sequence == .min { version = Version(modifiedAt: Timestamp(microseconds: 0)) }

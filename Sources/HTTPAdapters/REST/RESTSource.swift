@@ -105,7 +105,8 @@ public final class RESTSource: RemoteRecordSource {
         && collections.allSatisfy { !$0.showsChangesAlone || $0.deleted != nil || $0.sweepEvery != nil },
       listing: collections.contains { $0.paging != nil } ? .moving : .snapshot,
       supportsLookup: collections.allSatisfy { $0.lookupPath != nil },
-      versions: collections.allSatisfy { $0.version != nil } ? .perChange : .latestFetched,
+      // What has no version is as of the time when it was fetched, in any order.
+      versions: collections.contains { $0.version != nil } ? .perChange : .latestFetched,
       maximumPageSize: sizes.contains(nil) ? nil : sizes.compactMap(\.self).max(),
       serverManagedFields: RESTContent.serverManagedFields(of: collections))
   }

@@ -3,8 +3,8 @@ import SyncModels
 /// Decides the outcome of a remote copy, by the store's state of the record.
 ///
 /// This is replication, in the remote's order. A newer copy replaces an older one. A copy of equal
-/// version with other bytes replaces too. An older copy is skipped. A deletion without a version is
-/// later than the copy that is here. The rule is a pure function of
+/// version with other bytes replaces too. An older copy is skipped. A copy or deletion without a
+/// version is later than what is here. The rule is a pure function of
 /// two versions and the equality of two payloads, so the order in which pages arrive does not
 /// matter.
 struct ReplicationRule {
@@ -25,9 +25,7 @@ struct ReplicationRule {
   /// It changes nothing if the record was never here or is deleted already.
   func outcome(of tombstone: Tombstone, over stored: StoredState?) -> MergeOutcome {
     guard let stored else { return .unchanged }
-    guard isCurrent(tombstone.version, over: stored) || tombstone.isUndated(after: stored.version) else {
-      return .skippedOlder
-    }
+    guard isCurrent(tombstone.version, over: stored) else { return .skippedOlder }
     return stored.isDeleted ? .unchanged : .deleted
   }
 
@@ -48,15 +46,11 @@ struct ReplicationRule {
 
   private func isCurrent(_ version: Version, over stored: StoredState) -> Bool {
     order == .latestFetched || version >= stored.version
+      || version.isUndated && version.epoch >= stored.version.epoch
   }
 }
 
-extension Tombstone {
-  /// Whether the remote tells of the deletion without a version.
-  ///
-  /// It is then later than any copy of the same epoch that is here.
-  fileprivate func isUndated(after copy: Version) -> Bool {
-    version == Version(epoch: version.epoch, modifiedAt: Timestamp(microseconds: 0))
-      && version.epoch >= copy.epoch
-  }
+extension Version {
+  /// Whether the remote has given no version: neither a number nor a time.
+  fileprivate var isUndated: Bool { sequence == 0 && modifiedAt.microseconds == 0 }
 }

@@ -25,26 +25,32 @@ struct Concert: SyncedRecord, Codable, Identifiable, Equatable {
   var seats: Int
 }
 
-/// Fewer free seats win, so that no seat is sold twice.
+/// What both offices have sold is sold: both numbers of seats are taken off.
 ///
-/// If both sides have equally many, the later write wins.
-struct FewerSeats: MergePolicy {
+/// All else is as the later write has it. Fewer than no seats are left if both have sold the same ones.
+struct SoldSeats: MergePolicy {
   static let reasons: Set<String> = [
-    "fewer seats are free", "the local edit was written last", "the remote state was written last",
+    "both sides changed the seats", "the local edit was written last", "the remote state was written last",
   ]
 
   func settle(_ conflict: MergeConflict) -> MergeResolution {
-    guard let here = seats(conflict.local, conflict), let there = seats(conflict.remote, conflict),
-      here != there
-    else { return LastWriteWins().settle(conflict) }
-    return here < there
-      ? .local(reason: "fewer seats are free") : .remote(reason: "fewer seats are free")
+    let later = LastWriteWins().settle(conflict)
+    guard let before = seats(conflict.base, conflict), let here = seats(conflict.local.content, conflict),
+      let there = seats(conflict.remote.content, conflict),
+      var members = try? content(of: later, conflict).map(FieldMap.init)
+    else { return later }
+    members["seats"] = Array("\(here + there - before)".utf8)[...]
+    return .merged(members.payload, reason: "both sides changed the seats")
   }
 
-  private func seats(_ side: StampedValue, _ conflict: MergeConflict) -> Int? {
+  private func content(of later: MergeResolution, _ conflict: MergeConflict) -> Payload? {
+    if case .local = later { conflict.local.content } else { conflict.remote.content }
+  }
+
+  private func seats(_ content: Payload?, _ conflict: MergeConflict) -> Int? {
     guard conflict.id.type == Concert.recordType else { return nil }
     // A copy that does not decode says nothing of seats.
-    return try? side.content?.decoded(as: Concert.self, key: conflict.id.key).seats
+    return try? content?.decoded(as: Concert.self, key: conflict.id.key).seats
   }
 }
 
@@ -63,7 +69,7 @@ struct BoxOffice: Sendable {
   ) async throws(SyncError) {
     engine = try await SyncEngine(
       schema: Self.schema(), store: store, source: source, sink: sink,
-      edits: EditOptions(policies: ["concerts": FewerSeats()]))
+      edits: EditOptions(policies: ["concerts": SoldSeats()]))
   }
 
   /// Follows the concerts from a date on that have free seats, the first one first.

@@ -43,10 +43,18 @@ struct FirstAppTests {
     #expect(text.contains(#""startsAt":"2026-04-01T19:00:00Z""#) && text.contains(#""price":12.50"#))
   }
 
+  @Test func sellsNoThirdOfTwoSeats() async throws {
+    let offices = [try await boxOffice(), try await boxOffice()]
+    for office in offices { _ = try await office.engine.sync() }
+    for office in offices { #expect(try await office.sell(1, of: "first")) }
+    for office in offices + offices { _ = try await office.engine.sync() }
+    for office in offices { #expect(try await office.sell(1, of: "first") == false) }
+  }
+
   @Test func keepsEveryPromiseInWorldsOfItsOwnRecords() throws {
     var simulation = Simulation()
     simulation.useRecords(try Self.worldRecords())
-    simulation.useMergePolicy(FewerSeats(), reasons: FewerSeats.reasons)
+    simulation.useMergePolicy(SoldSeats(), reasons: SoldSeats.reasons)
     #expect(simulation.run(seeds: 0..<100).failures.map(\.outcome.violations) == [])
   }
 
@@ -69,11 +77,11 @@ struct FirstAppTests {
     return records
   }
 
-  /// At equal numbers of seats each device keeps its own state: the devices differ for ever.
+  /// Where both have sold, each device keeps its own state: what the other one sold is lost.
   struct RiggedSeats: MergePolicy {
     func settle(_ conflict: MergeConflict) -> MergeResolution {
-      let fair = FewerSeats().settle(conflict)
-      if case .remote("the remote state was written last") = fair { return .local(reason: "mine") }
+      let fair = SoldSeats().settle(conflict)
+      if case .merged = fair { return .local(reason: "mine") }
       return fair
     }
   }

@@ -335,6 +335,57 @@ struct RESTHostileTests {
     #expect(try await engine.sync().failures.isEmpty)
   }
 
+  /// Pages that repeat some records skip others.
+  @Test func recordsThatComeAgainDoNotCountForTheTotal() async throws {
+    let transport = Answers { _, request in
+      let query = request.address.query ?? ""
+      let rows = query.hasSuffix("p=2") ? [2, 3] : query.hasSuffix("p=3") ? [] : [1, 2]
+      return Self.json(
+        #"{"data":[\#(rows.map { #"{"id":\#($0)}"# }.joined(separator: ","))],"total":4}"#)
+    }
+    let store = InMemoryStore()
+    let source = try Self.source(#""paging":{"page":"p"},"total":"/total""#, transport)
+    let engine = try await SyncEngine(schema: SyncSchema(Entity("items")), store: store, source: source)
+    for _ in 1...2 {
+      let failure = try await engine.sync().failures.first?.error
+      #expect(failure?.message.hasPrefix("Two listings have ended after 3 of 4 records") ?? false)
+    }
+    #expect(store.records(of: "items").count == 3)
+  }
+
+  @Test func aVersionInTheFutureIsToldAndOutlived() async throws {
+    let version = Mutex("2099-01-01T00:00:00Z")
+    let told = Mutex<[String]>([])
+    let transport = Answers { number, _ in
+      Self.json(
+        #"{"data":[{"id":1,"n":\#(number),"at":"\#(version.withLock { $0 })"}]}"#,
+        ["Date": "Wed, 01 Apr 2026 18:00:00 GMT"])
+    }
+    let json =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data","version":"/at"}}}"#
+    let source = try RESTSource(
+      RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport,
+      onAlert: { text in told.withLock { $0.append(text) } })
+    let store = InMemoryStore()
+    let engine = try await SyncEngine(schema: SyncSchema(Entity("items")), store: store, source: source)
+    _ = try await engine.sync()
+    #expect(told.withLock { $0 } == ["types.items.version of 1 is in the future, and counts as none."])
+    version.withLock { $0 = "2026-04-01T17:00:00Z" }
+    _ = try await engine.sync()
+    let shown = store.records(of: "items").map { String(decoding: $0.payload.bytes, as: UTF8.self) }
+    #expect(shown == [#"{"id":1,"n":2,"at":"2026-04-01T17:00:00Z"}"#])
+  }
+
+  @Test func aFractionOfAVersionCounts() async throws {
+    let listed = try await Self.list(#""version":"/v""#) { _, _ in
+      Self.json(#"{"data":[{"id":1,"v":1712345678.000001},{"id":2,"v":1712345678.000002},{"id":3,"v":7}]}"#)
+    }
+    let versions = listed.changes.compactMap {
+      if case .upsert(let record) = $0 { record.version } else { nil }
+    }
+    #expect(versions.count == 3 && versions[0] < versions[1] && versions[2] < versions[0])
+  }
+
   /// An API that does not know the parameter of the description.
   @Test func aRefusedDeltaIsTold() async throws {
     let told = Mutex<[String]>([])
