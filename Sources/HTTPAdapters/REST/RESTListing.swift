@@ -189,6 +189,12 @@ struct RESTListing: Sendable {
   private func page(
     _ answer: RESTAnswer, _ asked: Asked, _ before: RESTBookmark
   ) async throws(SyncError) -> RecordPage {
+    if asked.response.status == 206, collection.paging == nil {
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "The server answered 206, so this is a part of the list, and \(collection.place("paging")) is not described."
+      )
+    }
     var bookmark = before
     var reader = reader
     reader.latest = (answer.date ?? session.clock.timestamp) + RESTRecordReader.longestLead

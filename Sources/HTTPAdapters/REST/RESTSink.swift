@@ -181,12 +181,23 @@ struct RESTEdit: Sendable {
       // log in.
       let current = try await records.look(at: change.id.key, during: operation)
       return settled(by: current?.change) ?? .retryLater(after: nil)
-    case 409, 412:
+    case 409:
+      // A rule of the API that the edit breaks, unless the record has changed.
+      return try await settledByLook(removedFrom: change.base.record?.payload, during: operation) { current in
+        if case .upsert(let record)? = current, isBase(record) {
+          return .refused(reason: refusal(response, "the API does not allow this"))
+        }
+        return .conflict(current)
+      }
+    case 412:
       return try await settledByLook(removedFrom: change.base.record?.payload, during: operation) {
         .conflict($0)
       }
     case 404, 410:
       if change.content == .deletion { return .accepted(.tombstone(deletion(at: nil))) }
+      if case .upsert? = before {
+        return .refused(reason: refusal(response, "the API shows this record, and takes no writes of it"))
+      }
       guard change.base.record == nil else { return .conflict(nil) }
       return .refused(
         reason: "\(said) to a new record: the API may assign ids itself, and then takes none of ours.")
@@ -194,14 +205,20 @@ struct RESTEdit: Sendable {
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to an edit")
     case 403 where RequestedPause.limit(in: response) != nil:
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to an edit")
-    case 403: return .refused(reason: "\(said): these credentials may not write \(change.id.type).")
-    case 405, 501: return .refused(reason: "\(said): the API does not allow this.")
-    case 413: return .refused(reason: "\(said): the record is larger than the server takes.")
+    case 403:
+      return .refused(reason: refusal(response, "these credentials may not write \(change.id.type)"))
+    case 405, 501: return .refused(reason: refusal(response, "the API does not allow this"))
+    case 413: return .refused(reason: refusal(response, "the record is larger than the server takes"))
     case 507: return .quotaExceeded
     // The next attempt looks whether this one had an effect.
     case 500...599: return .retryLater(after: RequestedPause.retryAfter(in: response))
-    default: return .refused(reason: "\(said): the server does not accept the record, or its id.")
+    default: return .refused(reason: refusal(response, "the server does not accept the record, or its id"))
     }
+  }
+
+  /// The reason of a refusal, with the server's own words.
+  private func refusal(_ response: HTTPResponse, _ meaning: String) -> String {
+    "The server answered \(response.status): \(meaning)\(HTTPFailure.words(of: response))."
   }
 
   /// The outcome of a write that the server accepted.

@@ -72,7 +72,7 @@ package enum HTTPFailure {
 }
 
 extension HTTPFailure {
-  /// The server's own words about a refused request for a list, as the end of a sentence.
+  /// The server's own words about a refused request, as the end of a sentence.
   ///
   /// They are the first 200 characters of what the common formats of errors call the message.
   package static func words(of response: HTTPResponse) -> String {

@@ -335,6 +335,15 @@ struct RESTHostileTests {
     #expect(try await engine.sync().failures.isEmpty)
   }
 
+  @Test func aPartOfAListIsNoList() async throws {
+    for (members, isPart) in [(#""id":"/id""#, true), (#""paging":{"next":"/next"}"#, false)] {
+      let listed = try await Self.list(members) { _, _ in
+        HTTPResponse(status: 206, body: Array(#"{"data":[{"id":1}]}"#.utf8))
+      }
+      #expect((listed.error?.code == .inconsistentData) == isPart)
+    }
+  }
+
   /// Pages that repeat some records skip others.
   @Test func recordsThatComeAgainDoNotCountForTheTotal() async throws {
     let transport = Answers { _, request in

@@ -19,6 +19,12 @@ struct RESTSinkTests {
   private static func push(
     _ json: String?, on base: String = stored, write: String = "PUT", answered answers: HTTPResponse...
   ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
+    try await push(json, on: base, write: write, answeredBy: answers)
+  }
+
+  private static func push(
+    _ json: String?, on base: String = stored, write: String = "PUT", answeredBy answers: [HTTPResponse]
+  ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
     let transport = ScriptedTransport(answers)
     let api =
       #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","push":{"write":"\#(write) items/{id}","delete":"DELETE items/{id}"}}}}"#
@@ -127,6 +133,21 @@ struct RESTSinkTests {
       Self.answer(stored))
     #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
     #expect(Self.accepted(outcome) == stored)
+  }
+
+  /// A rule of the API that the edit breaks: the record is as it was.
+  @Test(arguments: [
+    (409, "the API does not allow this"), (404, "the API shows this record, and takes no writes of it"),
+    (422, "the server does not accept the record, or its id"),
+    (403, "these credentials may not write items"),
+  ])
+  func aRefusalIsToldWithTheServersWords(_ status: Int, _ meaning: String) async throws {
+    let refused = Self.answer(#"{"error":{"message":"the season is closed"}}"#, status: status)
+    let answers = [Self.answer(Self.stored), refused] + (status == 409 ? [Self.answer(Self.stored)] : [])
+    let (outcome, requests) = try await Self.push(#"{"id":"a","name":"E"}"#, answeredBy: answers)
+    #expect(requests.count == answers.count)
+    #expect(
+      outcome == .refused(reason: "The server answered \(status): \(meaning): the season is closed."))
   }
 
   // MARK: Values
