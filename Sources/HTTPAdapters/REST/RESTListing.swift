@@ -244,9 +244,9 @@ struct RESTListing: Sendable {
   ) {
     guard collection.version != nil else { return }
     for (change, row) in zip(changes, rows) {
-      guard case .upsert(let record) = change, record.version.modifiedAt.microseconds == 0,
-        record.version.sequence == 0, reader.isAhead(row)
-      else { continue }
+      guard case .upsert(let record) = change, record.version.isUndated, reader.isAhead(row) else {
+        continue
+      }
       return session.notices.tell(
         "\(collection.place("version")) of \(record.id.key) is in the future, and counts as none.")
     }

@@ -162,7 +162,7 @@ struct RESTRecordReader: Sendable {
 
   private func version(_ value: JSONValueSlice?) throws -> Version {
     let version = try stated(value)
-    return version.modifiedAt > latest ? Version(modifiedAt: Timestamp(microseconds: 0)) : version
+    return version.modifiedAt > latest ? .undated : version
   }
 
   /// Whether a record has a version that is no time yet.
@@ -174,8 +174,7 @@ struct RESTRecordReader: Sendable {
   }
 
   private func stated(_ value: JSONValueSlice?) throws -> Version {
-    let none = Version(modifiedAt: Timestamp(microseconds: 0))
-    guard let value, !value.isNull else { return none }
+    guard let value, !value.isNull else { return .undated }
     if let time = value.string().flatMap({ Timestamp(iso8601: $0) }) { return Version(modifiedAt: time) }
     let place = "\(collection.version?.text ?? "") (\(collection.place("version")))"
     // A copy without an order would be taken for older than every other one.

@@ -158,12 +158,10 @@ struct RESTEdit: Sendable {
 
   /// The tombstone of a record that is gone without a trace: newer than the edit's base.
   private func deletion(at time: Timestamp?) -> Tombstone {
-    if collection.version == nil {
-      return Tombstone(id: change.id, version: Version(modifiedAt: Timestamp(microseconds: 0)))
-    }
-    var version = change.base.version ?? Version(modifiedAt: Timestamp(microseconds: 0))
+    if collection.version == nil { return Tombstone(id: change.id, version: .undated) }
+    var version = change.base.version ?? .undated
     version.epoch = 0
-    if version.sequence == .min { version = Version(modifiedAt: Timestamp(microseconds: 0)) }
+    if version.sequence == .min { version = .undated }
     let next = version.modifiedAt + .microseconds(1)
     version.modifiedAt = max(time ?? next, next)
     return Tombstone(id: change.id, version: version)
@@ -173,7 +171,6 @@ struct RESTEdit: Sendable {
   private func outcome(
     of response: HTTPResponse, over before: RecordChange?, during operation: String
   ) async throws(SyncError) -> PushOutcome {
-    let said = "The server answered \(response.status)"
     switch response.status {
     case 200...299: return try await accepted(response, during: operation)
     case 303:
@@ -200,7 +197,9 @@ struct RESTEdit: Sendable {
       }
       guard change.base.record == nil else { return .conflict(nil) }
       return .refused(
-        reason: "\(said) to a new record: the API may assign ids itself, and then takes none of ours.")
+        reason:
+          "The server answered \(response.status) to a new record: the API may assign ids itself, and then takes none of ours."
+      )
     case 401, 408, 429:
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to an edit")
     case 403 where RequestedPause.limit(in: response) != nil:
@@ -341,8 +340,7 @@ struct RESTContent: Sendable {
       return false
     }
     // An equal version is the base, whatever else the two answers show.
-    let hasVersion = current.version.sequence != 0 || current.version.modifiedAt.microseconds != 0
-    return hasVersion || current.payload == base.payload
+    return !current.version.isUndated || current.payload == base.payload
       || holds(current.payload, base.payload, removedFrom: nil)
   }
 }

@@ -19,7 +19,7 @@ package struct HTTPSession: Sendable {
   private let options: Options
 
   /// The name by which requests say who asks. Some servers refuse requests without one.
-  package static let userAgent = "CanonicalSync/1.0"
+  package static let userAgent = "CanonicalSync/\(LibraryVersion.current)"
 
   /// The number of redirects within the origin that are followed.
   package static let redirectLimit = 3

@@ -104,6 +104,8 @@ struct EditSettler {
     return settlement
   }
 
+  private var trust: StampTrust { StampTrust(now: now, bound: maximumClockSkew) }
+
   // MARK: Endings
 
   /// Drops the entry, unless the remote state changes an immutable field.
@@ -154,7 +156,7 @@ struct EditSettler {
   private func settle(
     _ entry: OutboxEntry, _ remoteState: RemoteState, since base: Payload?, _ flaw: String?
   ) -> EditSettlement {
-    let (known, ahead) = StampTrust(now: now, bound: maximumClockSkew).lastWrite(of: entry, entity)
+    let (known, ahead) = trust.lastWrite(of: entry, entity)
     let (stamp, distrusted) = StampTrust(now: now, bound: maximumClockSkew, known: known).stamp(
       of: remoteState, entity)
     let lastWrite = isToArrive(entry, over: remoteState) ? known.following(stamp) : known
@@ -204,7 +206,7 @@ struct EditSettler {
     _ content: Edit.Content, of entry: OutboxEntry, after stamp: EditStamp
   ) -> Edit.Content {
     guard case .upsert(let payload, let schemaVersion) = content else { return content }
-    let known = StampTrust(now: now, bound: maximumClockSkew).lastWrite(of: entry, entity).trusted
+    let known = trust.lastWrite(of: entry, entity).trusted
     let own = entry.author == .app ? known.following(stamp) : max(known, stamp)
     return .upsert(entity.stamped(payload, own), schemaVersion: schemaVersion)
   }
@@ -281,8 +283,10 @@ struct StampTrust {
   ///
   /// `ahead` is how far ahead its stamp is, if a wrong clock made it that was put right since.
   func lastWrite(of entry: OutboxEntry, _ entity: Entity) -> (trusted: EditStamp, ahead: Duration?) {
-    let limit = max(now, entry.base.lastStamp(by: entity)?.physical ?? now) + bound
-    guard entry.lastWrite.physical > limit else { return (entry.lastWrite, nil) }
+    // Hardly any stamp is ahead, and only for such a one the base has to be read.
+    guard entry.lastWrite.physical > now + bound,
+      entry.lastWrite.physical > max(now, entry.base.lastStamp(by: entity)?.physical ?? now) + bound
+    else { return (entry.lastWrite, nil) }
     return (
       EditStamp(physical: now, replica: entry.lastWrite.replica),
       entry.lastWrite.physical.duration(since: now)

@@ -49,8 +49,3 @@ struct ReplicationRule {
       || version.isUndated && version.epoch >= stored.version.epoch
   }
 }
-
-extension Version {
-  /// Whether the remote has given no version: neither a number nor a time.
-  fileprivate var isUndated: Bool { sequence == 0 && modifiedAt.microseconds == 0 }
-}

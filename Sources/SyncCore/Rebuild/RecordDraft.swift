@@ -51,18 +51,7 @@ struct RecordDraft {
       guard let theirs = try? FieldMap(loser.record.payload) else { continue }
       for field in theirs.fields where choice.includes(field, of: entity) && map.isLacking(field) {
         guard let value = theirs[field], !theirs.isLacking(field) else { continue }
-        map[field] = value
-        if let former = entity.target(of: field, in: loser.record) {
-          let target = referrers.winners[former] ?? former
-          if target == record.id {
-            // References between the records of a group mean nothing for the one record that
-            // remains.
-            map[field] = nil
-            continue
-          }
-          if target != former { point(field, to: target) }
-        }
-        count += 1
+        if take(value, as: field, from: loser.record, of: entity, referrers: referrers) { count += 1 }
       }
     }
     return count
@@ -70,6 +59,25 @@ struct RecordDraft {
 }
 
 extension RecordDraft {
+  /// Takes a member of a loser's record, with a reference to a loser pointed to its winner.
+  ///
+  /// - Returns: `false` for a reference between the records of a group. It means nothing for the one
+  ///   record that remains, and is left out.
+  private mutating func take(
+    _ value: ArraySlice<UInt8>?, as field: FieldName, from theirs: Record, of entity: Entity,
+    referrers: Referrers
+  ) -> Bool {
+    map[field] = value
+    guard let former = entity.target(of: field, in: theirs) else { return true }
+    let target = referrers.winners[former] ?? former
+    if target == record.id {
+      map[field] = nil
+      return false
+    }
+    if target != former { point(field, to: target) }
+    return true
+  }
+
   /// Takes over what a pending edit of a loser has changed, as the type's policy decides.
   ///
   /// - Parameter stamp: When the record was last written.
@@ -102,11 +110,7 @@ extension RecordDraft {
     theirs.payload = result.payload
     theirs.fields = (try? entity.fields(of: result.payload)) ?? []
     for field in changed {
-      map[field] = result[field]
-      guard let target = entity.target(of: field, in: theirs).flatMap({ referrers.winners[$0] }) else {
-        continue
-      }
-      if target == record.id { map[field] = nil } else { point(field, to: target) }
+      _ = take(result[field], as: field, from: theirs, of: entity, referrers: referrers)
     }
     inherited = max(inherited ?? entry.lastWrite, entry.lastWrite)
     return decision.conflict

@@ -26,6 +26,12 @@ public struct Version: Hashable, Sendable, Codable {
   /// It loses to every other version.
   public static let unversioned = Version(
     epoch: .min, sequence: .min, modifiedAt: Timestamp(microseconds: .min))
+
+  /// The version of a copy or deletion that a remote gives neither a number nor a time.
+  package static let undated = Version(modifiedAt: Timestamp(microseconds: 0))
+
+  /// Whether the remote gave neither a number nor a time.
+  package var isUndated: Bool { (sequence, modifiedAt) == (Self.undated.sequence, Self.undated.modifiedAt) }
 }
 
 extension Version: Comparable, CustomStringConvertible {
