@@ -50,7 +50,7 @@ final class DaemonLog: SyncObserver {
     case .entityFailed(let type, let error):
       write(
         LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))).asWarning)
-    case .edited, .annotated, .targetDeleted, .immutableAssigned, .hidden, .conflict, .policyFailed,
+    case .edited, .moved, .annotated, .targetDeleted, .immutableAssigned, .hidden, .conflict, .policyFailed,
       .clockAhead, .editRefused, .remoteStorageFull, .pushFinished:
       // This daemon's sources accept no edits, and a clean-up logs its own counts.
       break

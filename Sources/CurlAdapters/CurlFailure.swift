@@ -4,7 +4,7 @@
   import SyncModels
 
   /// A failure that libcurl reports.
-  struct CurlFailure: Error {
+  struct CurlFailure: TransportFailure {
     var code: CURLcode
     /// The system's error number for a refused connection; 0 for none.
     var systemError: Int32 = 0
@@ -37,6 +37,13 @@
         CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
         .misconfigured
       default: .cut
+      }
+    }
+
+    var mayHaveArrived: Bool {
+      switch Self.meaning(of: code) {
+      case .unreachable, .slowToConnect, .untrusted, .misconfigured: false
+      case .cut, .noHTTP, .headersTooLong, .unreadableEncoding: true
       }
     }
 

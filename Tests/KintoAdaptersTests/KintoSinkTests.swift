@@ -73,10 +73,10 @@ struct KintoSinkTests {
     let outcome = try await push([change("a", on: 5)], answered: batch(answer)).outcomes.first
     let found =
       switch outcome {
-      case .accepted: "accepted"
+      case .accepted, .moved: "accepted"
       case .conflict(.some): "conflict"
       case .conflict(nil): "nothing there"
-      case .refused: "refused"
+      case .refused, .unknown: "refused"
       case .quotaExceeded: "no room"
       case .retryLater(let pause?): "later \(pause)"
       case .retryLater(nil): "later"

@@ -163,11 +163,17 @@ extension RESTAPI.Delta {
 
 extension RESTAPI.Push {
   fileprivate init(_ value: DeclaredValue) throws(SyncError) {
-    let object = try value.object(["write", "delete", "precondition"])
+    let object = try value.object(["write", "create", "idempotency", "find", "delete", "precondition"])
     self.init(
-      write: try object.required("write").request(["PUT", "PATCH", "POST"]),
+      write: try object["write"]?.request(["PUT", "PATCH", "POST"]),
+      create: try object["create"]?.request(["POST", "PUT"]),
       delete: try object["delete"]?.request(["DELETE", "POST"]),
       precondition: try object["precondition"]?.choice(of: RESTAPI.Precondition.self))
+    idempotencyHeader = try object["idempotency"]?.object(["header"]).required("header").text()
+    find = try object["find"]?.text()
+    if write == nil, create == nil {
+      throw value.failure("needs \"write\", \"create\" or both: how records are changed and made.")
+    }
   }
 }
 
@@ -196,6 +202,8 @@ extension DeclaredValue {
 extension RESTAPI {
   /// The mark for a record's key in a path.
   static let keyMark = "{id}"
+  /// The mark for the key that the app has given a record, in a path that finds it.
+  static let ownKeyMark = "{key}"
 
   /// Checks what types alone cannot rule out.
   ///
@@ -212,7 +220,9 @@ extension RESTAPI.Collection {
   fileprivate func check() throws(SyncError) {
     try check(path, at: "path", hasKey: false)
     try check(item, at: "item", hasKey: true)
-    try check(push?.write.path, at: "push.write", hasKey: true)
+    try check(push?.write?.path, at: "push.write", hasKey: true)
+    try check(push?.create?.path, at: "push.create", hasKey: false)
+    try checkCreation()
     try check(push?.delete?.path, at: "push.delete", hasKey: true)
     if let maximum = pageSize?.maximum, maximum < 1 { throw wrong("pageSize.maximum", "must be 1 or more.") }
     if let sweepEvery, sweepEvery <= .zero { throw wrong("sweepEvery", "must be more than zero.") }
@@ -227,6 +237,19 @@ extension RESTAPI.Collection {
     let names = parameters
     for (index, name) in names.enumerated() where names[..<index].contains(where: { $0.name == name.name }) {
       throw wrong(name.place, "uses the parameter \"\(name.name)\" a second time.")
+    }
+  }
+
+  private func checkCreation() throws(SyncError) {
+    guard let push else { return }
+    if push.create == nil, push.idempotencyHeader != nil || push.find != nil {
+      throw wrong("push", "has \"idempotency\" or \"find\", which belong to \"create\".")
+    }
+    if let find = push.find, !find.contains(RESTAPI.ownKeyMark) {
+      throw wrong("push.find", "lacks {key}, which stands for the key that the app has given.")
+    }
+    if let name = push.idempotencyHeader, !HTTPHeaders.isName(name) {
+      throw wrong("push.idempotency.header", "is not the name of a header.")
     }
   }
 
@@ -263,7 +286,7 @@ extension RESTAPI.Collection {
       if member.hasPrefix("push") {
         throw wrong(
           member,
-          "lacks {id}. An API that assigns ids itself cannot be pushed to: after a lost answer, the record would be created twice."
+          "lacks {id}, which stands for the record's key. An API that gives records keys of its own has \"create\"."
         )
       }
       throw wrong(member, "lacks {id}, which stands for the record's key.")

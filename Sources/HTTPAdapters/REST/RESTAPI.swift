@@ -172,8 +172,22 @@ public struct RESTAPI: Hashable, Sendable {
   public struct Push: Hashable, Sendable {
     /// The request that creates or replaces a record.
     ///
-    /// A PATCH sends removed members as null (RFC 7386).
-    public var write: Request
+    /// A PATCH sends removed members as null (RFC 7386). `nil` for an API that changes no record.
+    public var write: Request?
+    /// The request that makes a record under a key that the API gives it, such as `POST games`.
+    ///
+    /// The record has a key of the app's own until the answer comes, unlike those of the API, as a
+    /// UUID is. Then the record, its edits and the references to it move to the key of the API. The
+    /// request has no key. `nil` for an API that takes the app's keys.
+    public var create: Request?
+    /// The header by which the API knows a repeated creation again, such as `Idempotency-Key`.
+    public var idempotencyHeader: String?
+    /// The list that finds a created record by a member that the app has set to its key.
+    ///
+    /// It has `{key}` for the app's key, as in `games?external_id={key}`, and its first record counts.
+    /// Without this and ``idempotencyHeader``, a creation whose answer is lost waits for
+    /// ``LocalEdits/retry(_:_:)`` or ``LocalEdits/discard(_:)``.
+    public var find: String?
     /// The request that deletes a record; `nil` for an API that deletes none.
     public var delete: Request?
     /// What makes a write fail if another client was faster.
@@ -183,8 +197,11 @@ public struct RESTAPI: Hashable, Sendable {
     public var precondition: Precondition?
 
     /// Creates a description of writes.
-    public init(write: Request, delete: Request? = nil, precondition: Precondition? = nil) {
+    public init(
+      write: Request? = nil, create: Request? = nil, delete: Request? = nil, precondition: Precondition? = nil
+    ) {
       self.write = write
+      self.create = create
       self.delete = delete
       self.precondition = precondition
     }

@@ -52,6 +52,28 @@ struct RESTRecords: Sendable {
     return copy
   }
 
+  /// Returns the first record of a list; `nil` if it has none.
+  func first(of address: HTTPAddress, during operation: String) async throws(SyncError) -> Record? {
+    let response = try await session.send("GET", address, during: operation)
+    if response.status == 404 { return nil }
+    guard response.status == 200 else {
+      throw HTTPFailure.status(response, during: operation, awaited: "an answer to a search for a record")
+    }
+    let whole: JSONValueSlice
+    do {
+      whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
+    } catch {
+      throw HTTPFailure.unreadable(error, during: operation)
+    }
+    guard let value = JSONPointer("\(requests.collection.records.text)/0")?.value(in: whole) else {
+      return nil
+    }
+    if case .upsert(let record) = reader.read(value.bytes) { return record }
+    throw SyncError(
+      .invalidResponse, during: operation,
+      "The record that \(requests.collection.place("push.find")) leads to cannot be read.")
+  }
+
   /// The record in an answer; `nil` for an answer without a body.
   func copy(in response: HTTPResponse, during operation: String) throws(SyncError) -> Copy? {
     guard !response.body.isEmpty, response.status != 204 else { return nil }

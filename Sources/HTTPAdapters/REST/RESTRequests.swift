@@ -59,6 +59,31 @@ struct RESTRequests: Sendable {
       path: path(template.replacing(RESTAPI.keyMark, with: PercentEncoding.encoded(key))))
   }
 
+  /// The address of a path that is no record's.
+  func collection(_ template: String) -> HTTPAddress { HTTPAddress(base.origin, path: path(template)) }
+
+  /// The list at a path with a query, which finds a record by the key that the app has given it.
+  func list(_ template: String, key: String) -> HTTPAddress {
+    let parts = template.replacing(RESTAPI.ownKeyMark, with: PercentEncoding.encoded(key))
+      .split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    return HTTPAddress(
+      base.origin, path: path(String(parts[0])), query: parts.count > 1 ? String(parts[1]) : nil)
+  }
+
+  /// The key in the address of a record; `nil` for another address.
+  func key(in location: String) -> String? {
+    guard let template = collection.lookupPath, let address = base.resolving(location),
+      address.origin == base.origin
+    else { return nil }
+    let parts = path(template).split(
+      separator: RESTAPI.keyMark, maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, address.path.hasPrefix(parts[0]), address.path.hasSuffix(parts[1]),
+      address.path.count > parts[0].count + parts[1].count
+    else { return nil }
+    let key = address.path.dropFirst(parts[0].count).dropLast(parts[1].count)
+    return key.contains("/") ? nil : PercentEncoding.decoded(key)
+  }
+
   private func path(_ relative: String) -> String {
     "\(rootPath)/\(relative.hasPrefix("/") ? String(relative.dropFirst()) : relative)"
   }

@@ -40,7 +40,12 @@ public final class RESTSink: RemoteRecordSink {
   }
 
   /// Returns a limit of twenty edits, each of which takes two requests or more.
-  public func limits() -> SinkLimits { SinkLimits(maximumRecords: 20) }
+  ///
+  /// It is one edit where the API makes records: of several, a lost answer would leave all in doubt.
+  public func limits() -> SinkLimits {
+    let creates = source.api.collections.contains { $0.push?.create != nil }
+    return SinkLimits(maximumRecords: creates ? 1 : 20)
+  }
 
   /// Sends changes one after another.
   ///
@@ -76,16 +81,18 @@ public final class RESTSink: RemoteRecordSink {
 
 /// One edit on its way: a look at the record, the write, and what became of it.
 struct RESTEdit: Sendable {
-  private let change: OutgoingChange
+  let change: OutgoingChange
+  let push: RESTAPI.Push
+  let records: RESTRecords
+  let session: HTTPSession
   private let collection: RESTAPI.Collection
   private let content: RESTContent
-  private let records: RESTRecords
-  private let session: HTTPSession
 
   init(_ change: OutgoingChange, _ entity: Entity, _ source: RESTSource) throws(SyncError) {
     self.change = change
     let requests = try source.requests(for: change.id.type)
     collection = requests.collection
+    push = requests.collection.push ?? RESTAPI.Push()
     content = RESTContent(collection: collection)
     records = RESTRecords(requests: requests, entity: entity, session: source.session)
     session = source.session
@@ -93,12 +100,12 @@ struct RESTEdit: Sendable {
 
   /// Sends the edit, and returns its outcome.
   func push(during operation: String) async throws(SyncError) -> PushOutcome {
-    guard let push = collection.push else {
-      return .refused(reason: "The description says nothing of writes (\(collection.place("push"))).")
+    if let request = push.create, change.base.record == nil, change.content != .deletion {
+      return try await create(request, during: operation)
     }
     guard let request = change.content == .deletion ? push.delete : push.write else {
-      return .refused(
-        reason: "The description says nothing of deletions (\(collection.place("push.delete"))).")
+      let member = change.content == .deletion ? "push.delete" : "push.write"
+      return .refused(reason: "The description says nothing of it (\(collection.place(member))).")
     }
     guard let address = records.requests.record(change.id.key, path: request.path) else {
       return .refused(reason: "The key cannot be part of an address.")
@@ -119,21 +126,25 @@ struct RESTEdit: Sendable {
         headers["If-None-Match"] = "*"
       }
     }
-    var body: [UInt8] = []
-    if let payload = change.content.payload {
-      headers["Content-Type"] = "application/json"
-      do {
-        body = try content.sendable(
-          payload, key: change.id.key, base: change.base.record, onto: current?.record)
-      } catch {
-        throw SyncError(
-          .inconsistentData, during: operation, "The edit of \(change.id) is not a JSON object.",
-          underlying: error)
-      }
-    }
+    if change.content != .deletion { headers["Content-Type"] = "application/json" }
+    let body = try body(onto: current?.record, during: operation)
     let response = try await session.send(
       request.method, address, headers: headers, body: body, isAboutEdits: true, during: operation)
     return try await outcome(of: response, over: current?.change, during: operation)
+  }
+
+  /// What is sent: nothing for a deletion, and no key where the API gives one.
+  func body(onto current: Record?, during operation: String) throws(SyncError) -> [UInt8] {
+    guard let payload = change.content.payload else { return [] }
+    let isNew = push.create != nil && change.base.record == nil
+    do {
+      return try content.sendable(
+        payload, key: isNew ? nil : change.id.key, base: change.base.record, onto: current)
+    } catch {
+      throw SyncError(
+        .inconsistentData, during: operation, "The edit of \(change.id) is not a JSON object.",
+        underlying: error)
+    }
   }
 
   /// The outcome, if the record's state decides it without a write.
@@ -216,7 +227,7 @@ struct RESTEdit: Sendable {
   }
 
   /// The reason of a refusal, with the server's own words.
-  private func refusal(_ response: HTTPResponse, _ meaning: String) -> String {
+  func refusal(_ response: HTTPResponse, _ meaning: String) -> String {
     "The server answered \(response.status): \(meaning)\(HTTPFailure.words(of: response))."
   }
 
@@ -294,22 +305,28 @@ struct RESTContent: Sendable {
   ///
   /// A PATCH has what the edit changed, and null for what it removed. Any other write has the record
   /// as it is now, with these changes: a list may show less of it than there is.
+  ///
+  /// - Parameter key: The key; `nil` for a record that gets one by the API.
   func sendable(
-    _ payload: Payload, key: String, base: Record?, onto current: Record?
+    _ payload: Payload, key: String?, base: Record?, onto current: Record?
   ) throws(JSONError) -> [UInt8] {
     var members = try FieldMap(payload)
     if let base {
       var former = try FieldMap(base.payload)
       for name in own { (former[name], members[name]) = (nil, nil) }
-      if collection.push?.write.method == "PATCH" {
+      if collection.push?.write?.method == "PATCH" {
         members = members.patch(of: former)
       } else if let current {
         members = members.written(onto: try FieldMap(current.payload), since: former)
       }
     }
     if let version = collection.version?.member { members[FieldName(version)] = nil }
-    if let id = collection.id.member, members[FieldName(id)] == nil {
-      members[FieldName(id)] = JSONString.quoted(key)[...]
+    if let id = collection.id.member {
+      if let key {
+        if members[FieldName(id)] == nil { members[FieldName(id)] = JSONString.quoted(key)[...] }
+      } else {
+        members[FieldName(id)] = nil
+      }
     }
     if collection.push?.precondition == .version, let version = collection.version, let base,
       let value = try version.value(in: JSONValueSlice(checking: base.payload.bytes, depthLimit: .max)),

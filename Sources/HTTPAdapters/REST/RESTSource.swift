@@ -223,7 +223,7 @@ extension RESTAPI.Collection {
   }
 
   /// The path of one record, if it can be looked at.
-  var lookupPath: String? { item ?? push?.write.path }
+  var lookupPath: String? { item ?? push?.write?.path }
 
   /// How often everything is listed, whatever deltas show.
   var sweepInterval: Duration? {

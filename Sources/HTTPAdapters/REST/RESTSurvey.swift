@@ -201,9 +201,19 @@ private struct Look {
   func writes(_ survey: inout RESTSurvey) {
     guard let push = collection.push else {
       return survey.add(
-        "Edits cannot be pushed: the description has no \"push\". An API that assigns ids itself cannot have one."
-      )
+        "Edits cannot be pushed: the description has no \"push\".")
     }
+    if push.create != nil {
+      survey.add("New records get a key of the API's own.")
+      if let name = push.idempotencyHeader {
+        survey.add("A repeated creation is known by \(name).")
+      } else if push.find != nil {
+        survey.add("A creation whose answer is lost is looked for before it is repeated.")
+      } else {
+        survey.add("A creation whose answer is lost waits until the app retries or discards it.")
+      }
+    }
+    if push.write == nil { survey.add("Changes of records cannot be pushed.") }
     switch push.precondition {
     case .etag: survey.add("Edits are pushed on the condition of an ETag.")
     case .version: survey.add("Edits are pushed with the version that they were made on.")

@@ -36,3 +36,9 @@ extension HTTPTransport {
   /// Returns `false`: no compressed answer is asked for.
   public var boundsCompressedBodies: Bool { false }
 }
+
+/// A failure of a request that tells whether the server may have received it.
+package protocol TransportFailure: Error {
+  /// Whether the server may have received the request.
+  var mayHaveArrived: Bool { get }
+}

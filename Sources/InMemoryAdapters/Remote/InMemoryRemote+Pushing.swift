@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 public import SyncPorts
 import Synchronization
@@ -96,8 +97,13 @@ extension InMemoryRemote: RemoteRecordSink {
     case .retryLater(let pause): return .retryLater(after: pause)
     case nil: break
     }
-    let key = UTF8Key(change.id.key)
-    let current = state.collections[type]?.byKey[key]
+    let current = state.collections[type]?.byKey[UTF8Key(change.id.key)]
+    if configuration.assignsKeys, change.base.record == nil, change.content != .deletion {
+      if change.mayHaveArrived, !configuration.remembersKeys {
+        return .unknown(reason: "The answer was lost, and the remote may have made the record.")
+      }
+      return create(change, entity, at: time, &state)
+    }
     guard isCurrent(change.base, current) else { return .conflict(current?.change(for: entity)) }
     let body: RemoteDocument.Body
     switch change.content {
@@ -120,6 +126,28 @@ extension InMemoryRemote: RemoteRecordSink {
       .commit(key: change.id.key, body: body, modifiedAt: time)
     state.pushes.note(change, leadingTo: written.version)
     return .accepted(written.change(for: entity))
+  }
+
+  /// Makes a record under the next whole number that is free.
+  private func create(
+    _ change: OutgoingChange, _ entity: Entity, at time: Timestamp, _ state: inout State
+  ) -> PushOutcome {
+    var collection = state.collections[change.id.type, default: RemoteCollection(configuration)]
+    guard let payload = change.content.payload, var members = try? FieldMap(payload) else {
+      return .refused(reason: "The payload is not one JSON object.")
+    }
+    var number = collection.sequence + 1
+    while collection.byKey[UTF8Key("\(number)")] != nil { number += 1 }
+    let own = JSONString.quoted(change.id.key)[...]
+    for name in members.fields where members[name] == own { members[name] = JSONString.quoted("\(number)")[...] }
+    let written = collection.commit(key: "\(number)", body: .record(members.payload), modifiedAt: time)
+    state.collections[change.id.type] = collection
+    state.pushes.note(change, leadingTo: written.version)
+    switch written.change(for: entity) {
+    case .upsert(let record): return .moved(record)
+    case .malformed(let malformed): return .refused(reason: "The payload \(malformed.reason).")
+    case .tombstone: return .conflict(nil)
+    }
   }
 
   /// Whether a record is still in the state that a change was made on.

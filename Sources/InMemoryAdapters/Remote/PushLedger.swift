@@ -75,7 +75,10 @@ struct PushLedger: Sendable {
 
   /// Stores the outcome of an applied change. Other outcomes may change.
   mutating func keep(_ outcome: PushOutcome, of change: OutgoingChange) {
-    guard case .accepted = outcome else { return }
+    switch outcome {
+    case .accepted, .moved: break
+    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded: return
+    }
     answers[Name(id: change.id, key: change.key)] = outcome
   }
 

@@ -42,6 +42,10 @@ extension InMemoryRemote {
     ///
     /// Otherwise its base no longer matches.
     public var remembersKeys = true
+    /// Whether new records get a key of the remote's own: the next whole number.
+    ///
+    /// The number also replaces the app's key where a member holds it.
+    public var assignsKeys = false
     /// Whether tombstones carry the stamps of the edits that deleted their records.
     public var keepsDeletionStamps = true
     /// The member that holds the change's number in every record; `nil` for none.

@@ -125,6 +125,8 @@ extension PushOutcome {
     switch self {
     case .accepted: "accepted"
     case .conflict: "a conflict"
+    case .moved: "accepted under another key"
+    case .unknown: "an unknown outcome"
     case .refused(let reason): "refused (\(reason))"
     case .retryLater: "retry later"
     case .quotaExceeded: "quota exceeded"

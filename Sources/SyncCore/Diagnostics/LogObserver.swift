@@ -47,6 +47,8 @@ extension SyncEvent {
       "edit.saved records=many"
     case .targetDeleted(let id, let rule, let referrers):
       "edit.target.deleted id=\(id) rule=\(rule.rawValue) referrers=\(referrers.count)"
+    case .moved(let id, let new):
+      "edit.moved id=\(id) key=\(new.key)"
     case .annotated(let id):
       "value.saved id=\(id)"
     case .hidden(.records(let ids)):

@@ -127,7 +127,7 @@ public final class MetricsObserver: SyncObserver {
       return [(.pushRequests, [], Double(counts.requests))]
         + outcomes.map { (.pushEdits, [.outcome($0.name)], Double($0.value(counts))) }
     case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .undecodable, .lost,
-      .hidden(.everything), .annotated, .targetDeleted, .immutableAssigned,
+      .hidden(.everything), .moved, .annotated, .targetDeleted, .immutableAssigned,
       .editRefused:
       return []
     }

@@ -21,7 +21,7 @@ public struct EditBatch {
   /// - Throws: ``SyncError`` with code `undecodable` for a record that does not decode.
   public func find<T: SyncedRecord>(_ type: T.Type, key: String) throws(SyncError) -> Stored<T>? {
     let id = RecordID(type: T.recordType, key: key)
-    let found = try transaction.records(withIDs: [id]).compactMap(\.self)
+    let found = try [transaction.record(id)].compactMap(\.self)
     return try ReadRecords(found, of: id.type, in: transaction).list {
       (record, pending) throws(Undecodable) in
       try record.stored(as: type, pending: pending, reportingTo: { _ in })
@@ -42,14 +42,17 @@ public struct EditBatch {
 
   /// Updates a record to a value, or inserts it; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
-    let id = try Self.id(of: value, key: key)
+    let former = try Self.id(of: value, key: key)
+    let id = try writer.present(former)
     try set(id) { (fields) throws(SyncError) in
       var new = try Self.fields(id) { try value.fields() }
+      // The value was made before the remote gave the record a key of its own.
+      if id != former, let member = T.coding.keyMember { new[member] = fields[member] }
       // A new record has no stored members to keep.
       guard !fields.fields.isEmpty else { return fields = new }
       let stored = fields.payload
       let overlay: TypedOverlay
-      if let old = try? stored.decoded(as: T.self, key: key) {
+      if let old = try? stored.decoded(as: T.self, key: id.key) {
         overlay = TypedOverlay(try Self.fields(id) { try old.fields() }, .asStored)
         // The key stands for the member where the remote leaves it out.
         if let member = T.coding.keyMember, fields[member] == nil, T.self is any Identifiable.Type {
@@ -75,14 +78,15 @@ public struct EditBatch {
   public mutating func upsert<T: SyncedRecord & Encodable>(
     _ record: Stored<T>, ifUnchanged: Bool = false
   ) throws(SyncError) {
-    let id = try Self.id(of: record.value, key: record.key)
+    let former = try Self.id(of: record.value, key: record.key)
+    let id = try writer.present(former)
     guard let origin = record.origin else {
       if ifUnchanged { throw Self.unread(id) }
       return try upsert(record.value, key: record.key)
     }
     let read: T
     do throws(Undecodable) {
-      read = try origin.decoded(as: T.self, key: id.key)
+      read = try origin.decoded(as: T.self, key: former.key)
     } catch {
       throw SyncError(.undecodable, during: "editing \(id)", "\(error).", underlying: error)
     }
@@ -152,6 +156,7 @@ public struct EditBatch {
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
     let entity = schema[id.type]
+    let id = try writer.present(id)
     try writer.edit(id) { (shown) throws(SyncError) in
       let stored = if let shown { try Self.members(of: shown.payload, id) } else { FieldMap() }
       var fields = stored
@@ -171,6 +176,7 @@ public struct EditBatch {
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
     _ = try writer.entity(of: id)
+    let id = try writer.present(id)
     guard try record(id) != nil else { throw Self.absent(id) }
     try set(id, change)
   }
@@ -268,7 +274,7 @@ public struct EditBatch {
 
   /// Deletes a record. An absent record stays absent.
   public mutating func delete(_ id: RecordID) throws(SyncError) {
-    try writer.edit(id) { (_) throws(SyncError) in .deletion }
+    try writer.edit(try writer.present(id)) { (_) throws(SyncError) in .deletion }
   }
 
   static func fields(_ id: RecordID, _ encoded: () throws -> FieldMap) throws(SyncError) -> FieldMap {

@@ -11,6 +11,8 @@ struct EditWriter {
   private let maximumClockSkew: Duration
   private var clock: HybridClock
   private var listed: [RecordType: Bool] = [:]
+  /// Whether the remote has given any record a key of its own, once it is known.
+  var hasMoves: Bool?
   // Edits of one batch are mostly of one type.
   private var lastEntity: Entity?
   /// The records that these edits change for readers.
@@ -217,7 +219,7 @@ struct EditWriter {
   mutating func discard(_ id: RecordID) throws(SyncError) {
     let entity = try entity(of: id)
     guard let entry = try transaction.outbox(for: [id]).first else { return }
-    if entry.sent != nil {
+    if entry.sent != nil, !entry.isRefused {
       throw SyncError(
         .invalidEdit, during: "discarding the edit of \(id)",
         "It may have reached the remote already; push first, or edit the record again.")

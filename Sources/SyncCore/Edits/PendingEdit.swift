@@ -18,7 +18,8 @@ public struct PendingEdit: Hashable, Sendable {
     case time(Timestamp)
     /// Another edit of the record, or ``LocalEdits/retry(_:_:)``.
     ///
-    /// The remote refused the edit for good.
+    /// The remote refused the edit for good, or its answer was lost and sending it again might apply
+    /// it twice.
     case change(reason: String)
     /// Room at the remote, which was full when the last push ended.
     ///
@@ -75,7 +76,7 @@ public struct PendingEdit: Hashable, Sendable {
     case .push: "waits for the next push"
     case .answer: "was sent, and waits for an answer"
     case .time: "was postponed"
-    case .change(let reason): "was refused: \(reason)"
+    case .change(let reason): entry.sent == nil ? "was refused: \(reason)" : "waits for the app: \(reason)"
     case .room: "waits for room at the remote"
     case .records(_, let reason): "waits for other records: \(reason)"
     case .upgrade(let reason): "waits for an update of the app: \(reason)"

@@ -126,7 +126,7 @@ extension ValueFamily {
   /// Whether the values tell something of an account or of its records.
   fileprivate var isOfAccount: Bool {
     switch self {
-    case .account, .expiring, .history, .listingGaps, .postponements, .push, .rebuilds, .status,
+    case .account, .expiring, .history, .listingGaps, .moved, .postponements, .push, .rebuilds, .status,
       .throttle:
       true
     case .checkpoints, .declarations, .edits, .migrations, .sourceEpochs, .sync: false

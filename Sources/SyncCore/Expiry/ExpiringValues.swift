@@ -76,6 +76,26 @@ public struct ExpiringValues: Sendable {
   }
 }
 
+extension ExpiringValues {
+  /// Moves what is kept beside a record to its new key.
+  ///
+  /// - Complexity: O(*f* log *v*) for *f* fields among *v* kept values.
+  static func move(
+    _ former: RecordID, to id: RecordID, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    var last: String?
+    while let key = try transaction.portion(keys: ExpiryMark.prefix, after: last, limit: 1).first {
+      let field = key.dropFirst(ExpiryMark.prefix.count).prefix { $0 != "/" }
+      let start = "\(ExpiryMark.prefix)\(field)/"
+      if let bytes = try transaction.value(forKey: start + former.description) {
+        try transaction.setValue(bytes, forKey: start + id.description)
+        try transaction.setValue(nil, forKey: start + former.description)
+      }
+      last = start + "\u{10FFFF}"
+    }
+  }
+}
+
 /// When a value ends.
 struct ExpiryMark: Hashable, Codable, Sendable {
   static let prefix = ValueFamily.expiring.rawValue

@@ -48,6 +48,8 @@ struct PushMachine {
   private var conflicts: [RecordID: Int] = [:]
   /// Edits whose requests failed, perhaps after they had taken effect.
   private var unanswered: Set<RecordID> = []
+  /// Edits that an earlier push has sent, without an answer.
+  private var resent: Set<RecordID> = []
   /// Edits that had too many conflicts.
   private var leftAlone: Set<RecordID> = []
   private var room = Room.enough
@@ -181,9 +183,22 @@ struct PushMachine {
   }
 
   /// Records that a batch is prepared in the store, with the entries to send.
-  mutating func prepared(_ entries: [OutboxEntry]) -> Action {
+  ///
+  /// - Parameter resent: Those that an earlier push has sent, without an answer.
+  mutating func prepared(_ entries: [OutboxEntry], resent: Set<RecordID> = []) -> Action {
     if !entries.isEmpty { batches.append(entries) }
+    self.resent.formUnion(resent)
     return next()
+  }
+
+  /// Sends a batch.
+  private func send(_ batch: [OutboxEntry]) -> Action {
+    .send(
+      batch.map { entry in
+        var change = entry.outgoing
+        change.mayHaveArrived = resent.contains(entry.id) || unanswered.contains(entry.id)
+        return change
+      })
   }
 
   /// Records the sink's answer.
@@ -191,7 +206,7 @@ struct PushMachine {
   /// - Parameter random: 64 random bits, for a retry.
   mutating func answered(_ outcomes: [PushOutcome], random: UInt64) -> Action {
     guard let batch = batches.first else { return next() }
-    guard outcomes.count == batch.count, batch.indices.allSatisfy({ outcomes[$0].isAbout(batch[$0].id) })
+    guard outcomes.count == batch.count, batch.indices.allSatisfy({ outcomes[$0].isAbout(batch[$0]) })
     else {
       let error = SyncError(
         .invalidResponse, during: "pushing edits of \(type?.rawValue ?? "no type")",
@@ -215,7 +230,7 @@ struct PushMachine {
   mutating func waited() -> Action {
     switch state {
     case .askingLimits: .askLimits
-    case .sending: batches.first.map { .send($0.map(\.outgoing)) } ?? next()
+    case .sending: batches.first.map(send) ?? next()
     case .new, .loading, .preparing, .settling, .isolating, .pausing, .makingRoom, .ended: next()
     }
   }
@@ -268,7 +283,7 @@ struct PushMachine {
     }
     if let batch = batches.first {
       state = .sending(failures: 0)
-      return .send(batch.map(\.outgoing))
+      return send(batch)
     }
     let ids = queue.pick(within: limits)
     if let leg = legs.first, !ids.isEmpty {
@@ -323,14 +338,17 @@ struct PushMachine {
 }
 
 extension PushOutcome {
-  /// Whether this can be the outcome of a record's change.
-  fileprivate func isAbout(_ id: RecordID) -> Bool {
-    switch self {
+  /// Whether this can be the outcome of an entry's change.
+  fileprivate func isAbout(_ entry: OutboxEntry) -> Bool {
+    let id = entry.id
+    return switch self {
     case .accepted(.malformed(let malformed)), .conflict(.malformed(let malformed)?):
       malformed.id.map { $0 == id } ?? true
     case .accepted(let change): change.id == id
     case .conflict(let change?): change.id == id
-    case .conflict(nil), .refused, .retryLater, .quotaExceeded: true
+    case .moved(let record):
+      record.id.type == id.type && !record.id.key.isEmpty && entry.isNewToTheRemote
+    case .conflict(nil), .unknown, .refused, .retryLater, .quotaExceeded: true
     }
   }
 }
@@ -350,8 +368,8 @@ extension PushMachine {
       // A sink that fails to give its limits accepts no type's edits.
       return giveUp(error, of: Set(legs.map(\.type)))
     }
-    unanswered.formUnion(batch.map(\.id))
     if error.code == .batchTooLarge { return split(batch, error) }
+    unanswered.formUnion(batch.map(\.id))
     if error.code == .quotaExceeded {
       state = .settling
       return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })

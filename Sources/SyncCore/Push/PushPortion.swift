@@ -283,22 +283,31 @@ struct PushPreparation: Sendable {
   var stage: PushPortion.Stage
   var now: Timestamp
 
-  /// Prepares those of the records that are still due, and returns their entries in order.
-  func run(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
+  /// The entries of a batch, in order.
+  struct Prepared: Hashable, Sendable {
+    var entries: [OutboxEntry]
+    /// Those of the records whose edits were sent before, without an answer.
+    var resent: Set<RecordID> = []
+  }
+
+  /// Prepares those of the records that are still due.
+  func run(in transaction: any StoreTransaction) throws(SyncError) -> Prepared {
     let entries = try transaction.outbox(for: ids)
     var places = [RecordID: Int](minimumCapacity: ids.count)
     for place in entries.indices where entries[place].isDue(at: now) && stage.includes(entries[place]) {
       places[entries[place].id] = place
     }
+    var resent: Set<RecordID> = []
     let prepared = ids.compactMap { id in
       guard let place = places[id] else { return OutboxEntry?.none }
       var entry = entries[place]
+      if entry.sent != nil { resent.insert(id) }
       entry.sent = entry.next
       entry.state = .waiting
       entry.attempts = entry.attempts.addingOne
       return entry
     }
     if !prepared.isEmpty { try transaction.queue(prepared) }
-    return prepared
+    return Prepared(entries: prepared, resent: resent)
   }
 }

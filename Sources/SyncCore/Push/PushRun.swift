@@ -197,8 +197,10 @@ struct PushRun {
       return machine.loaded(try await load(portion, in: &session))
     case .prepare(let ids, let stage):
       let preparation = PushPreparation(ids: ids, stage: stage, now: session.environment.clock.timestamp)
-      return machine.prepared(
-        try await session.write { (transaction) throws(SyncError) in try preparation.run(in: transaction) })
+      let prepared = try await session.write { (transaction) throws(SyncError) in
+        try preparation.run(in: transaction)
+      }
+      return machine.prepared(prepared.entries, resent: prepared.resent)
     case .send(let changes):
       session.progress.pushed.requests += 1
       let schema = session.schema
@@ -375,6 +377,7 @@ extension SyncSession {
     found.conflicts = outcome.tally.conflicts.count
     if found.conflicts > 0 { progress.countConflicts(of: type, found.conflicts) }
     environment.emitFindings(outcome.tally)
+    for move in outcome.moves { environment.emit(.moved(move.from, to: move.to)) }
     if !outcome.tally.changed.isEmpty {
       environment.emit(
         .pageCommitted(

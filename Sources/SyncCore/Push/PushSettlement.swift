@@ -37,20 +37,38 @@ struct PushSettlement: Sendable {
     var tally = Tally()
     /// Edits that the remote refused for good, with its reasons.
     var refusals: [(id: RecordID, reason: String)] = []
+    /// Records that the remote has given keys of its own.
+    var moves: [(from: RecordID, to: RecordID)] = []
   }
 
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
     let now = context.now
-    let before = try entries(of: answers, in: transaction)
     let checkpoint = try transaction.checkpoint(for: entity.type)
     var outcome = Outcome()
     var accepted: [(entry: OutboxEntry, remoteState: RemoteState)] = []
     var met: [RemoteState] = []
+    var merge = PageMerge(entity, context: context.following(checkpoint))
+    // A move changes the edits of other records, so it comes before they are read.
+    for answer in answers {
+      guard case .moved(let copy) = answer.outcome,
+        case .upsert(let record) = RecordChange.upsert(copy).stamped(epoch: checkpoint?.epoch ?? 0)
+      else { continue }
+      let move = RecordMove(answer.entry.id, to: record, by: merge, in: transaction)
+      if let entry = try move.run(&merge.tally) {
+        accepted.append((entry, .copy(record)))
+      } else if !answers.contains(where: { $0.entry.id == record.id }) {
+        // An answer about the record itself is later.
+        met.append(.copy(record))
+      }
+      outcome.moves.append((answer.entry.id, record.id))
+    }
+    let before = try entries(of: answers, in: transaction)
     var remoteStates: [RecordID: RemoteState] = [:]
     var kept = KeptEntries()
     for answer in answers {
       let remoteState = answer.remoteState(in: checkpoint?.epoch ?? 0)
       if !answer.isAccepted { remoteStates[answer.entry.id] = remoteState }
+      if case .moved = answer.outcome { continue }
       guard let entry = before[answer.entry.id] else {
         // Without an entry, the remote's copy is merged like any other.
         if let remoteState { met.append(remoteState) }
@@ -77,6 +95,12 @@ struct PushSettlement: Sendable {
         } else {
           kept.forgetBase(of: entry, entity)
         }
+      case .moved: break
+      case .unknown(let reason?):
+        kept.hold(entry, as: .refused(reason: reason, at: now))
+        outcome.refusals.append((entry.id, reason))
+      case .unknown(nil):
+        kept.hold(entry, as: .postponed(until: now + pause(nil, entry)))
       case .refused(let reason):
         kept.refuse(entry, reason: reason, at: now)
       case .retryLater(let pause):
@@ -87,7 +111,6 @@ struct PushSettlement: Sendable {
     }
     try kept.write(in: transaction)
     if kept.isAnyPostponed { try Postponement.persist(entity.type, at: now, in: transaction) }
-    var merge = PageMerge(entity, context: context.following(checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
     if accepted.contains(where: { $0.entry.attempts > 1 }) {
       // An earlier attempt may have taken effect long ago, and a listing has skipped what happened
@@ -104,7 +127,7 @@ struct PushSettlement: Sendable {
         serverManagedFields: context.serverManagedFields)
     }
     outcome.tally = merge.tally
-    outcome.refusals = kept.refusals
+    outcome.refusals += kept.refusals
     return outcome
   }
 
@@ -122,7 +145,10 @@ struct PushSettlement: Sendable {
 
 extension PushAnswer {
   fileprivate var isAccepted: Bool {
-    if case .accepted = outcome { true } else { false }
+    switch outcome {
+    case .accepted, .moved: true
+    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded: false
+    }
   }
 
   /// Returns the remote state, with the epoch that the engine counts.
@@ -134,7 +160,7 @@ extension PushAnswer {
     case .conflict(nil):
       guard let record = entry.base.record else { return nil }
       return .deletion(Tombstone(id: record.id, version: record.version))
-    case .refused, .retryLater, .quotaExceeded: return nil
+    case .moved, .unknown, .refused, .retryLater, .quotaExceeded: return nil
     }
   }
 
@@ -142,7 +168,8 @@ extension PushAnswer {
     before: OutboxEntry?, after: OutboxEntry?, remoteState: RemoteState?, serverManagedFields: [FieldName]
   ) -> SettlementResult {
     switch outcome {
-    case .accepted: return .accepted
+    case .accepted, .moved: return .accepted
+    case .unknown(let reason): return reason == nil ? .postponed : .refused
     case .refused, .conflict(.malformed?):
       if case .refused? = after?.state { return .refused }
       return .unresolved
@@ -189,6 +216,13 @@ private struct KeptEntries {
     entry.sent = nil
     entry.state = state
     if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
+  }
+
+  /// Keeps an edit that the remote may have received. Nothing else of the record is sent before.
+  mutating func hold(_ entry: OutboxEntry, as state: OutboxEntry.State) {
+    var entry = entry
+    entry.state = state
+    queue.append(entry)
   }
 
   /// Remembers that the remote has not received a sent edit.

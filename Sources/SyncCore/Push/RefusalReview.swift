@@ -26,7 +26,9 @@ extension SyncSession {
     // Mostly no edit is left after a push.
     for pending in try await pendingEdits(of: entities) {
       let isAny = try await write { (transaction) throws(SyncError) in
-        try transaction.makeDue(pending.type) { $0.isRefused && !EditFailure.isReason(of: $0) }
+        try transaction.makeDue(pending.type) {
+          $0.isRefused && $0.sent == nil && !EditFailure.isReason(of: $0)
+        }
       }
       if isAny { reconsidered.append(pending) }
     }
@@ -50,6 +52,8 @@ extension StoreTransaction {
       try queue(
         chosen.map { entry in
           var entry = entry
+          // The app has decided that an edit with an unknown outcome is sent again.
+          if entry.isRefused { entry.sent = nil }
           entry.state = .waiting
           // The remote may have received what was sent.
           entry.attempts = entry.sent == nil ? 0 : 1

@@ -14,6 +14,7 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   case history = "history"
   case listingGaps = "listing-gap/"
   case migrations = "migration/"
+  case moved = "moved/"
   case postponements = "put-off/"
   case push = "push/"
   case rebuilds = "rebuild/"
@@ -33,7 +34,7 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   /// The others describe syncs, and the new store has had none.
   package var survivesSalvage: Bool {
     switch self {
-    case .account, .expiring, .migrations, .throttle: true
+    case .account, .expiring, .migrations, .moved, .throttle: true
     case .checkpoints, .declarations, .edits, .history, .listingGaps, .postponements, .push, .rebuilds,
       .sourceEpochs, .status, .sync:
       false

@@ -121,7 +121,7 @@ public struct LocalRecords: Sendable {
   public func find<T: SyncedRecord>(_ type: T.Type, key: String) async throws(SyncError) -> Stored<T>? {
     let id = RecordID(type: T.recordType, key: key)
     let read = try await store.read { (snapshot) throws(SyncError) in
-      try ReadRecords(try snapshot.records(withIDs: [id]).compactMap(\.self), of: id.type, in: snapshot)
+      try ReadRecords(try [snapshot.record(id)].compactMap(\.self), of: id.type, in: snapshot)
     }
     return try decoded(read, as: type).complete().first
   }
@@ -137,8 +137,7 @@ public struct LocalRecords: Sendable {
   ) async throws(SyncError) -> Stored<T>? where T.ID: RecordKey {
     let read = try await store.read { (snapshot) throws(SyncError) in
       let id = RecordID(type: T.recordType, key: try snapshot.key(of: id, type, .invalidConfiguration))
-      return try ReadRecords(
-        try snapshot.records(withIDs: [id]).compactMap(\.self), of: id.type, in: snapshot)
+      return try ReadRecords(try [snapshot.record(id)].compactMap(\.self), of: id.type, in: snapshot)
     }
     return try decoded(read, as: type).complete().first
   }

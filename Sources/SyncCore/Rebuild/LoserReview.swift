@@ -129,12 +129,25 @@ enum PendingLosers {
   static func endGroups(
     of winners: Set<RecordID>, _ type: RecordType, in transaction: any StoreTransaction
   ) throws(SyncError) {
+    try replace(winners, by: nil, type, in: transaction)
+  }
+
+  /// Gives the losers of a record that has moved to another key that key.
+  static func move(
+    _ former: RecordID, to id: RecordID, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    try replace([former], by: id, id.type, in: transaction)
+  }
+
+  private static func replace(
+    _ winners: Set<RecordID>, by new: RecordID?, _ type: RecordType, in transaction: any StoreTransaction
+  ) throws(SyncError) {
     guard try areAny(of: type, in: transaction) else { return }
     var portions = transaction.portions(outbox: type)
     while let entries = try portions.next() {
       let ended = entries.compactMap { (entry) -> OutboxEntry? in
         guard let winner = entry.loser?.winner, winners.contains(winner) else { return nil }
-        return entry.losing(to: nil)
+        return entry.losing(to: new)
       }
       if !ended.isEmpty { try transaction.queue(ended) }
     }

@@ -28,7 +28,13 @@ struct RecordDraft {
   /// Points a reference to another record.
   ///
   /// The value stays a number if it was one and the key can be one.
-  mutating func point(_ field: FieldName, to id: RecordID) {
+  ///
+  /// - Parameter form: The key's form in JSON, if it is known.
+  mutating func point(_ field: FieldName, to id: RecordID, form: ArraySlice<UInt8>? = nil) {
+    if let form {
+      map[field] = form
+      return
+    }
     let wasNumber = map[field]?.first.map { $0 != UInt8(ascii: "\"") } ?? false
     if wasNumber, let number = Int64(id.key), number.description.isSameUTF8(as: id.key) {
       map[field] = Array(id.key.utf8)[...]

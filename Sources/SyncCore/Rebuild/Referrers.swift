@@ -56,15 +56,16 @@ struct Referrers {
 
   /// Points fields of a record from losers to their winners.
   ///
+  /// - Parameter form: The form of the one winner's key in JSON, if it is known.
   /// - Returns: The number of changed references.
-  func point(_ draft: inout RecordDraft, _ fields: [FieldName]) -> Int {
+  func point(_ draft: inout RecordDraft, _ fields: [FieldName], form: ArraySlice<UInt8>? = nil) -> Int {
     var count = 0
     for field in fields {
       guard let index = schema[draft.record.id.type]?.fields.firstIndex(of: field),
         case .string(let key)? = draft.record.fields.element(at: index),
         let winner = winners[RecordID(type: type, key: key)]
       else { continue }
-      draft.point(field, to: winner)
+      draft.point(field, to: winner, form: form)
       count += 1
     }
     return count

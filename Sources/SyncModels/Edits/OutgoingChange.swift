@@ -10,16 +10,20 @@ public struct OutgoingChange: Hashable, Sendable {
   public var key: IdempotencyKey
   /// When the edit was made.
   public var stamp: EditStamp
+  /// Whether the change was sent before, and its answer never came: the remote may have it already.
+  public var mayHaveArrived: Bool
 
   /// Creates an outgoing change.
   public init(
-    id: RecordID, content: Edit.Content, base: OutboxEntry.Base, key: IdempotencyKey, stamp: EditStamp
+    id: RecordID, content: Edit.Content, base: OutboxEntry.Base, key: IdempotencyKey, stamp: EditStamp,
+    mayHaveArrived: Bool = false
   ) {
     self.id = id
     self.content = content
     self.base = base
     self.key = key
     self.stamp = stamp
+    self.mayHaveArrived = mayHaveArrived
   }
 }
 
@@ -30,6 +34,16 @@ public enum PushOutcome: Hashable, Sendable {
   ///
   /// If the remote kept the payload as sent, the copy may hold the sent payload.
   case accepted(RecordChange)
+  /// The record was new, and the remote made it under a key of its own, now or at an earlier
+  /// attempt. The value is the record's current remote state.
+  ///
+  /// In the store, the record and its edits move to that key, and so do the references to it.
+  case moved(Record)
+  /// Whether the edit was applied is not known.
+  ///
+  /// It is sent again unchanged. With a reason, that might apply it twice: the edit waits until the
+  /// app retries or discards it.
+  case unknown(reason: String?)
   /// The remote state differs from the edit's base.
   ///
   /// The value is that state, or `nil` if the remote has no such record.

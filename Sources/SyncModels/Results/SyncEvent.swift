@@ -14,6 +14,11 @@ public enum SyncEvent: Sendable {
   case quarantined(MalformedRecord)
   /// The app edited records. Readers see the edits, and the next push sends them.
   case edited(ChangedRecords)
+  /// The remote has given a new record a key of its own.
+  ///
+  /// The record, its edits and the references to it have that key now. Reads and edits by the former
+  /// key find it.
+  case moved(RecordID, to: RecordID)
   /// The app wrote a value that is kept beside a record. Only this store has it.
   case annotated(RecordID)
   /// The remote deleted a record to which others refer, and their references' rule was carried out.

@@ -149,7 +149,8 @@ extension WorldEvent.Delivery {
     switch outcome {
     case .accepted(let told), .conflict(let told?): self.init(told)
     case .conflict(nil): self.init(change.id, .nothing)
-    case .refused, .retryLater, .quotaExceeded: self.init(change.id, nil)
+    case .moved(let record): self.init(.upsert(record))
+    case .unknown, .refused, .retryLater, .quotaExceeded: self.init(change.id, nil)
     }
     self.answer = answer
   }

@@ -87,7 +87,10 @@ final class SimulatedSink: RemoteRecordSink {
       case .conflict(let word):
         ledger.saw(.pushMetAnother)
         if let word { world.watch.heard([word]) }
-      case .refused: ledger.saw(.editRefused)
+      case .moved(let record):
+        ledger.saw(.pushed)
+        world.watch.heard([.upsert(record)])
+      case .unknown, .refused: ledger.saw(.editRefused)
       case .retryLater(let pause):
         ledger.saw(.editRefused)
         if let pause {
@@ -158,6 +161,8 @@ final class SimulatedSink: RemoteRecordSink {
     case .accepted: "taken"
     case .conflict(nil): "there is no such record"
     case .conflict: "there is another copy"
+    case .moved: "taken under another key"
+    case .unknown: "who knows"
     case .refused: "refused"
     case .retryLater: "not now"
     case .quotaExceeded: "no room"

@@ -96,7 +96,7 @@ struct RESTDescriptionTests {
     ),
     (
       type(#""push":{"write":"POST games"}"#),
-      "types.games.push.write lacks {id}. An API that assigns ids itself"
+      "types.games.push.write lacks {id}, which stands for the record's key. An API that gives records keys"
     ),
     (
       type(#""push":{"write":"games/{id}"}"#),

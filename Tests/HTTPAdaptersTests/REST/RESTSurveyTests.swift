@@ -119,7 +119,7 @@ struct RESTSurveyTests {
     let notes = try await Self.survey(#""paging":{"next":"/meta/next"}"#, Self.filled()).notes
     #expect(
       notes.contains(
-        "Edits cannot be pushed: the description has no \"push\". An API that assigns ids itself cannot have one."
+        "Edits cannot be pushed: the description has no \"push\"."
       ))
   }
 }

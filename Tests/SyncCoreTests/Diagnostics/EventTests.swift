@@ -18,6 +18,7 @@ struct EventTests {
     case .entityFailed: "entityFailed"
     case .undecodable: "undecodable"
     case .edited: "edited"
+    case .moved: "moved"
     case .annotated: "annotated"
     case .immutableAssigned: "immutableAssigned"
     case .targetDeleted: "targetDeleted"

@@ -1,0 +1,77 @@
+import SyncModels
+import SyncPorts
+
+// A new record on its way to an API that gives it a key of its own. No lost answer makes a second
+// record: the API knows a request again by its idempotency key, or the record is found by a member
+// that the app has set, or the edit waits until the app decides.
+extension RESTEdit {
+  /// Makes the record, or finds it where an earlier attempt may have made it.
+  func create(_ request: RESTAPI.Request, during operation: String) async throws(SyncError) -> PushOutcome {
+    if change.mayHaveArrived, push.idempotencyHeader == nil {
+      if let outcome = try await found(during: operation) { return outcome }
+      if push.find == nil { return .unknown(reason: Self.lost) }
+    }
+    var headers: HTTPHeaders = ["Content-Type": "application/json"]
+    if let name = push.idempotencyHeader { headers[name] = change.key.rawValue }
+    let response: HTTPResponse
+    do throws(SyncError) {
+      response = try await session.send(
+        request.method, records.requests.collection(request.path), headers: headers,
+        body: try body(onto: nil, during: operation), isAboutEdits: true, during: operation)
+    } catch {
+      // Neither a request in a pause nor one without a connection has reached the server.
+      let wasSent = (error.underlying as? any TransportFailure)?.mayHaveArrived ?? (error.retryAfter == nil)
+      guard wasSent else { return .retryLater(after: error.retryAfter) }
+      if isRepeatable { throw error }
+      return .unknown(reason: Self.lost)
+    }
+    switch response.status {
+    case 200...299: return try await made(response, during: operation)
+    case 401: return .retryLater(after: nil)
+    case 429: return .retryLater(after: RequestedPause.limit(in: response))
+    case 403 where RequestedPause.limit(in: response) != nil:
+      return .retryLater(after: RequestedPause.limit(in: response))
+    case 408, 500...599:
+      if let pause = RequestedPause.retryAfter(in: response), response.status == 503 {
+        return .retryLater(after: pause)
+      }
+      if response.status == 507 { return .quotaExceeded }
+      guard !isRepeatable else {
+        throw HTTPFailure.status(response, during: operation, awaited: "an answer to a new record")
+      }
+      return .unknown(reason: "\(Self.lost) The server answered \(response.status).")
+    default: return .refused(reason: refusal(response, "the server does not take the new record"))
+    }
+  }
+
+  private static let lost = "The server's answer was lost, and it may have made the record."
+
+  private var isRepeatable: Bool { push.idempotencyHeader != nil || push.find != nil }
+
+  /// The outcome of an accepted creation.
+  private func made(_ response: HTTPResponse, during operation: String) async throws(SyncError) -> PushOutcome
+  {
+    // An answer may be anything but the record.
+    let answer = try? records.copy(in: response, during: operation)
+    if case .upsert(let record)? = answer?.change { return outcome(record) }
+    if let key = response.headers["Location"].flatMap(records.requests.key),
+      case .upsert(let record)? = try await records.look(at: key, during: operation)?.change
+    {
+      return outcome(record)
+    }
+    return try await found(during: operation)
+      ?? .unknown(
+        reason: "The server answered \(response.status) without the record, so its key is not known.")
+  }
+
+  private func outcome(_ record: Record) -> PushOutcome {
+    record.id == change.id ? .accepted(.upsert(record)) : .moved(record)
+  }
+
+  /// The record that an earlier attempt has made, if it can be found by a member.
+  private func found(during operation: String) async throws(SyncError) -> PushOutcome? {
+    guard let find = push.find else { return nil }
+    let address = records.requests.list(find, key: change.id.key)
+    return try await records.first(of: address, during: operation).map(outcome)
+  }
+}

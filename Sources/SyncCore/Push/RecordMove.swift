@@ -1,0 +1,198 @@
+import SyncJSON
+import SyncModels
+import SyncPorts
+
+/// A record that the remote has made under a key of its own.
+///
+/// The record, its edits, what is kept beside it and every reference to it move to that key, within
+/// the transaction that settles the answer. The former key is remembered, as a screen of the app may
+/// still hold it.
+struct RecordMove {
+  private let settler: EditSettler
+  private let context: MergeContext
+  /// The key that the app has given the record.
+  let former: RecordID
+  /// The remote's copy.
+  let copy: Record
+  private let transaction: any StoreTransaction
+
+  private var schema: SyncSchema { context.schema }
+  private var entity: Entity { settler.entity }
+
+  init(
+    _ former: RecordID, to copy: Record, by merge: PageMerge, in transaction: any StoreTransaction
+  ) {
+    settler = merge.settler
+    context = merge.context
+    self.former = former
+    self.copy = copy
+    self.transaction = transaction
+  }
+
+  /// Moves the record, as far as it is here.
+  ///
+  /// - Parameter tally: Notes what changes for readers.
+  /// - Returns: The record's entry under the new key, which the answer settles; `nil` if the record
+  ///   is under that key already, and the copy is merged like any other.
+  func run(_ tally: inout Tally) throws(SyncError) -> OutboxEntry? {
+    guard let entry = try transaction.outbox(for: [former]).first else { return nil }
+    let names = keyMembers(since: (entry.sent ?? entry.edit).content.payload)
+    let moved = try settle(renamed(entry, names), &tally)
+    try repoint(form: names.first.flatMap { theirs[$0] }, &tally)
+    try transaction.dequeue([former])
+    try transaction.delete([Tombstone(id: former, version: .unversioned)])
+    try ExpiringValues.move(former, to: copy.id, in: transaction)
+    try PendingLosers.move(former, to: copy.id, in: transaction)
+    try transaction.set(copy.id.key, for: FormerKeys.key(former))
+    tally.noteChanged(former)
+    tally.noteChanged(copy.id)
+    return moved
+  }
+
+  /// Puts the entry under the new key, unless the record is there already.
+  private func settle(_ entry: OutboxEntry, _ tally: inout Tally) throws(SyncError) -> OutboxEntry? {
+    let isNewer = entry.sent != entry.edit
+    let other = try transaction.outbox(for: [copy.id]).first
+    let shown = try transaction.records(withIDs: [copy.id]).first ?? nil
+    if other == nil, shown == nil {
+      try write(entry)
+      return entry
+    }
+    // A pull was faster than the answer. Only an edit that was made since is new there.
+    guard isNewer else { return nil }
+    if let other {
+      let theirs: RemoteState =
+        switch other.row(of: entity) {
+        case .live(let record): .copy(record)
+        case .deleted(let tombstone): .deletion(tombstone)
+        }
+      let settlement = settler.meeting(theirs, entry, isAnswer: true)
+      if let conflict = settlement.conflict {
+        try transaction.log([conflict])
+        tally.note(conflict)
+      }
+      guard let mine = settlement.entry else { return nil }
+      var joined = other
+      joined.edit = mine.edit
+      joined.leaves = joined.departures(of: entity)
+      try write(joined)
+    } else if let shown {
+      let settlement = settler.meeting(.copy(shown), entry, isAnswer: true)
+      try transaction.apply { $0.add(settlement, of: entry) }
+      tally.note(settlement, of: entry)
+    }
+    return nil
+  }
+
+  private func write(_ entry: OutboxEntry) throws(SyncError) {
+    switch entry.row(of: entity) {
+    case .live(let record): try transaction.put([record])
+    case .deleted(let tombstone): try transaction.delete([tombstone])
+    }
+    try transaction.queue([entry])
+  }
+
+  /// The entry with the new key, also in the member that holds the key.
+  private func renamed(_ entry: OutboxEntry, _ keyMembers: [FieldName]) -> OutboxEntry {
+    func renamed(_ edit: Edit) -> Edit {
+      guard case .upsert(let payload, let schemaVersion) = edit.content, var members = try? FieldMap(payload)
+      else { return edit }
+      for name in keyMembers where members[name].map({ JSONString.quoted(former.key)[...] == $0 }) ?? false {
+        members[name] = theirs[name]
+      }
+      return Edit(.upsert(members.payload, schemaVersion: schemaVersion), stamp: edit.stamp)
+    }
+    return OutboxEntry(
+      id: copy.id, edit: renamed(entry.edit), base: .none, sent: entry.sent.map(renamed), state: entry.state,
+      attempts: entry.attempts, author: entry.author, leaves: entry.leaves)
+  }
+
+  private var theirs: FieldMap { (try? FieldMap(copy.payload)) ?? FieldMap() }
+
+  /// The members of the remote's copy that hold its key, and did not hold another value before.
+  private func keyMembers(since sent: Payload?) -> [FieldName] {
+    let (text, digits) = (JSONString.quoted(copy.id.key)[...], Array(copy.id.key.utf8)[...])
+    let (theirs, own) = (theirs, JSONString.quoted(former.key)[...])
+    let before = sent.flatMap { try? FieldMap($0) } ?? FieldMap()
+    return theirs.fields.filter { name in
+      (theirs[name] == text || theirs[name] == digits) && before[name].map { $0 == own } ?? true
+    }
+  }
+
+  // MARK: References
+
+  /// Points every reference to the record to its new key, in the form that the remote gives it.
+  ///
+  /// An edit that was not sent is changed as it waits. One that may have arrived with the former key
+  /// is followed by another.
+  private func repoint(form: ArraySlice<UInt8>?, _ tally: inout Tally) throws(SyncError) {
+    let referrers = Referrers(to: [former: copy.id], of: entity.type, in: schema)
+    guard !referrers.winners.isEmpty else { return }
+    let found = try referrers.find(limit: .max, in: transaction).found
+    if found.isEmpty { return }
+    let ids = found.keys.sorted()
+    let pending = try transaction.edits(of: ids)
+    var changes: [EditWriter.Change] = []
+    for id in ids {
+      guard let found = found[id], let target = schema[id.type] else { continue }
+      var draft = try RecordDraft(found.record)
+      _ = referrers.point(&draft, found.fields, form: form)
+      var change = draft.change
+      if var entry = pending[id], entry.sent != entry.edit {
+        entry.edit.content = change.content
+        entry.leaves = entry.departures(of: target)
+        guard case .live(let record) = entry.row(of: target) else { continue }
+        try transaction.put([record])
+        try transaction.queue([entry])
+        tally.noteChanged(id)
+        continue
+      }
+      let former = try FormerWrites(
+        target, maximumClockSkew: context.edits.maximumClockSkew, in: transaction)
+      let lastWrite = try former.lastWrite(of: found.record, pending: pending[id], in: transaction)
+      let pass = try transaction.checkpoint(for: id.type)?.lastPass ?? 0
+      change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: pass))
+      changes.append(change)
+      tally.noteChanged(id)
+    }
+    if changes.isEmpty { return }
+    var writer = try EditWriter(
+      schema, at: context.now, maximumClockSkew: context.edits.maximumClockSkew, in: transaction)
+    try writer.edit(changes, pending: pending)
+    try writer.finish()
+  }
+}
+
+/// The keys under which the app made records that have a key of the remote's by now.
+enum FormerKeys {
+  static func key(_ id: RecordID) -> ValueKey<String> { ValueKey(.moved, "\(id)") }
+}
+
+extension StoreSnapshot {
+  /// Returns the id that a record has now, if the remote has given it a key of its own.
+  func present(_ id: RecordID) throws(SyncError) -> RecordID {
+    try value(of: FormerKeys.key(id)).map { RecordID(type: id.type, key: $0) } ?? id
+  }
+
+  /// Returns the live record of an id, perhaps under a key of the remote's own.
+  func record(_ id: RecordID) throws(SyncError) -> Record? {
+    if let record = try records(withIDs: [id]).first ?? nil { return record }
+    let present = try present(id)
+    return present == id ? nil : try records(withIDs: [present]).first ?? nil
+  }
+}
+
+extension EditWriter {
+  /// Returns the id that a record has now, if the remote has given it a key of its own.
+  mutating func present(_ id: RecordID) throws(SyncError) -> RecordID {
+    let areAny: Bool
+    if let known = hasMoves {
+      areAny = known
+    } else {
+      areAny = try !transaction.keys(withPrefix: ValueFamily.moved.rawValue, after: nil, limit: 1).isEmpty
+      hasMoves = areAny
+    }
+    guard areAny, try transaction.records(withIDs: [id]).first.flatMap(\.self) == nil else { return id }
+    return try transaction.present(id)
+  }
+}

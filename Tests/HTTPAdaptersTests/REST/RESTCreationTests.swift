@@ -1,0 +1,123 @@
+import CanonicalSyncTestServers
+import HTTPAdapters
+import SyncModels
+import SyncPorts
+import Testing
+
+@Suite("A new record at a JSON API that gives it its key", .timeLimit(.minutes(10)))
+struct RESTCreationTests {
+  private static let made = #"{"id":17,"name":"A"}"#
+
+  private static func answer(
+    _ json: String, status: Int = 201, headers: HTTPHeaders = [:]
+  ) -> HTTPResponse {
+    HTTPResponse(status: status, headers: headers, body: Array(json.utf8))
+  }
+
+  private static func push(
+    _ members: String = "", isRepeated: Bool = false, answered answers: HTTPResponse...
+  ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
+    let transport = ScriptedTransport(answers)
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","item":"items/{id}","push":{"create":"POST items"\#(members)}}}}"#
+    let source = try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport)
+    let change = OutgoingChange(
+      id: RecordID(type: "items", key: "own-1"),
+      content: .upsert(Payload(Array(#"{"id":"own-1","name":"A"}"#.utf8)), schemaVersion: 1), base: .none,
+      key: IdempotencyKey("k"), stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"),
+      mayHaveArrived: isRepeated)
+    let sink: any RemoteRecordSink = RESTSink(source)
+    let limits = try await sink.limits()
+    #expect(limits.maximumRecords == 1)
+    let outcomes = try await sink.push([change], entities: SyncSchema(Entity("items")))
+    #expect(transport.unread == 0)
+    return (outcomes.first, transport.requests)
+  }
+
+  private static func key(_ outcome: PushOutcome?) -> String? {
+    if case .moved(let record)? = outcome { record.id.key } else { nil }
+  }
+
+  private static let idempotency = #","idempotency":{"header":"Idempotency-Key"}"#
+  private static let find = #","find":"items?external_id={key}""#
+
+  @Test func isSentWithoutAKeyAndHasTheOneOfTheAnswer() async throws {
+    let (outcome, requests) = try await Self.push(answered: Self.answer(Self.made))
+    #expect(Self.key(outcome) == "17")
+    #expect(requests.map(\.method) == ["POST"])
+    #expect(requests.map { $0.address.description } == ["https://api.test/v1/items"])
+    #expect(String(decoding: requests[0].body, as: UTF8.self) == #"{"name":"A"}"#)
+  }
+
+  @Test func isLookedAtWhereTheAnswerNamesItsPlace() async throws {
+    let (outcome, requests) = try await Self.push(
+      answered: Self.answer("", headers: ["Location": "/v1/items/17"]), Self.answer(Self.made, status: 200))
+    #expect(Self.key(outcome) == "17")
+    #expect(requests.map(\.method) == ["POST", "GET"])
+  }
+
+  @Test func isSentAgainUnderTheSameIdempotencyKey() async throws {
+    let (outcome, requests) = try await Self.push(
+      Self.idempotency, isRepeated: true, answered: Self.answer(Self.made))
+    #expect(Self.key(outcome) == "17")
+    #expect(requests.map { $0.headers["Idempotency-Key"] } == ["k"])
+  }
+
+  @Test func isLookedForBeforeItIsSentAgain() async throws {
+    let (outcome, requests) = try await Self.push(
+      Self.find, isRepeated: true, answered: Self.answer("[\(Self.made)]", status: 200))
+    #expect(Self.key(outcome) == "17")
+    #expect(requests.map { $0.address.description } == ["https://api.test/v1/items?external_id=own-1"])
+    let (second, both) = try await Self.push(
+      Self.find, isRepeated: true, answered: Self.answer("[]", status: 200), Self.answer(Self.made))
+    #expect(Self.key(second) == "17")
+    #expect(both.map(\.method) == ["GET", "POST"])
+  }
+
+  @Test func waitsForTheAppWhereAnotherAttemptMightMakeItTwice() async throws {
+    let (outcome, requests) = try await Self.push(isRepeated: true)
+    guard case .unknown(let reason?)? = outcome else { return #expect(outcome == nil) }
+    #expect(reason.contains("answer"))
+    #expect(requests.isEmpty)
+  }
+
+  @Test(arguments: [
+    (500, "unknown"), (422, "refused"), (409, "refused"), (401, "later"), (429, "later"),
+    (507, "no room"),
+  ])
+  func isInDoubtOnlyIfItMayHaveBeenMade(_ status: Int, _ meaning: String) async throws {
+    let outcome = try await Self.push(
+      answered: Self.answer(#"{"message":"no"}"#, status: status)
+    ).outcome
+    let found =
+      switch outcome {
+      case .unknown: "unknown"
+      case .refused(let reason): reason.contains(": no") ? "refused" : "refused without words"
+      case .retryLater: "later"
+      case .quotaExceeded: "no room"
+      default: "other"
+      }
+    #expect(found == meaning)
+  }
+
+  @Test func isTriedAgainByTheEngineWhereThatIsSafe() async throws {
+    await #expect(throws: SyncError.self) {
+      try await Self.push(Self.idempotency, answered: Self.answer("", status: 502))
+    }
+  }
+
+  @Test(arguments: [
+    (#""push":{"create":"POST items/{id}"}"#, "push.create contains {id}"),
+    (#""push":{"create":"POST items","find":"items?x=1"}"#, "push.find lacks {key}"),
+    (#""push":{"delete":"DELETE items/{id}"}"#, #"needs "write", "create" or both"#),
+    (#""push":{"write":"PUT items/{id}","idempotency":{"header":"X"}}"#, "belong to \"create\""),
+    (#""push":{"create":"POST items","idempotency":{"header":"a b"}}"#, "is not the name of a header"),
+  ])
+  func isDescribedWhole(_ members: String, _ complaint: String) throws {
+    let api = #"{"base":"https://api.test/v1/","types":{"items":{"path":"items",\#(members)}}}"#
+    let error = #expect(throws: SyncError.self) {
+      _ = try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: ScriptedTransport([]))
+    }
+    #expect(error?.message.contains(complaint) == true, "\(error?.message ?? "")")
+  }
+}

@@ -1,0 +1,212 @@
+import CanonicalSync
+import InMemoryAdapters
+import SyncAdapters
+import Synchronization
+import Testing
+
+@Suite("A record to which the remote gives a key of its own", .timeLimit(.minutes(10)))
+struct MovedRecordTests {
+  struct Meter: SyncedRecord, Codable, Identifiable, Equatable {
+    static let recordType: RecordType = "meters"
+    var id: String
+    var name = ""
+    var room: String?
+  }
+
+  private static let outage = SyncError(.remoteUnavailable, during: "a push", "The connection was cut.")
+
+  private func world(
+    remembersKeys: Bool = true, beside other: PushWorld? = nil, name: String = "a"
+  ) async throws -> PushWorld {
+    try await PushWorld(name: name, beside: other) {
+      $0.assignsKeys = true
+      $0.remembersKeys = remembersKeys
+    }
+  }
+
+  private func moves(_ world: PushWorld) -> [String] {
+    world.recorder.events.compactMap { if case .moved(let id, let new) = $0 { "\(id) \(new)" } else { nil } }
+  }
+
+  @Test func hasThatKeyEverywhere() async throws {
+    let world = try await world()
+    world.remote.upsert("meters", "7", #"{"id":"7","name":"hall"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.edits.upsert(Meter(id: "mine", name: "roof"))
+    try await world.write("readings", "r1", ["meter": #""mine""#])
+    let pushed = try await world.engine.sync().pushed
+    #expect(pushed.accepted == 2 && pushed.pending == 0)
+    #expect(world.there() == ["7": #"{"id":"7","name":"hall"}"#, "2": #"{"id":"2","name":"roof"}"#])
+    #expect(world.here() == world.there())
+    #expect(world.there("readings") == ["1": #"{"meter":"2"}"#])
+    #expect(world.here("readings") == world.there("readings"))
+    #expect(moves(world) == ["meters/mine meters/2", "readings/r1 readings/1"])
+    #expect(try await world.engine.sync().isEmpty)
+  }
+
+  @Test func isFoundAndEditedByTheKeyThatAScreenStillHolds() async throws {
+    let world = try await world()
+    try await world.engine.edits.upsert(Meter(id: "mine", name: "roof"))
+    var form = try #require(try await world.engine.records.find(Meter.self, id: "mine"))
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.records.find(Meter.self, id: "mine")?.value.id == "1")
+    form.value.name = "attic"
+    try await world.engine.edits.upsert(form)
+    #expect(world.here() == ["1": #"{"id":"1","name":"attic"}"#])
+    try await world.engine.edits.upsert(Meter(id: "mine", name: "cellar"))
+    try await world.engine.edits.update(Meter.self, id: "mine") { $0.room = "c" }
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["1": #"{"id":"1","name":"cellar","room":"c"}"#])
+    #expect(world.here() == world.there())
+    try await world.engine.edits.delete(Meter.self, id: "mine")
+    _ = try await world.engine.sync()
+    #expect(world.there().isEmpty && world.here().isEmpty)
+  }
+
+  @Test func isMadeOnceAlthoughTheAnswerIsLost() async throws {
+    let world = try await world()
+    try await world.write("meters", "mine")
+    world.remote.behave(.loseAnswer(Self.outage), onPushes: 1...4)
+    _ = try? await world.engine.sync()
+    // A pull may be faster than the answer.
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["1": #"{"name":1}"#])
+    #expect(world.here() == world.there())
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  /// A pull shows the record under the remote's key, and both are edited before the answer comes.
+  @Test(arguments: [("room", 1), ("room", 100), ("name", 1)])
+  func settlesEditsThatWereMadeUnderBothKeys(_ member: FieldName, _ atOnce: Int) async throws {
+    let world = try await PushWorld {
+      $0.assignsKeys = true
+      $0.pushLimits = SinkLimits(maximumRecords: atOnce)
+    }
+    try await world.write("meters", "mine", ["name": "1", "id": #""mine""#])
+    world.remote.behave(.loseAnswer(Self.outage), onNextPushes: 100)
+    _ = try? await world.engine.sync()
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    try await world.write("meters", "mine", ["name": "2"])
+    try await world.write("meters", "1", [member: "3"])
+    world.remote.takePushesWell()
+    for _ in 1...3 { _ = try await world.engine.sync() }
+    #expect(world.here() == world.there())
+    let isConflict = member == "name"
+    #expect(world.there() == ["1": isConflict ? #"{"id":"1","name":3}"# : #"{"id":"1","name":2,"room":3}"#])
+    #expect(try await world.engine.edits.conflicts().count == (isConflict ? 1 : 0))
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func waitsForTheAppWhereAnotherAttemptMightMakeItTwice(
+    isDiscarded: Bool
+  ) async throws {
+    let world = try await world(remembersKeys: false)
+    try await world.write("meters", "mine")
+    world.remote.behave(.loseAnswer(Self.outage), onPushes: 1...1)
+    let pushed = try? await world.engine.sync().pushed
+    #expect(pushed?.refused == 1)
+    try await world.write("meters", "mine", ["name": "2"])
+    _ = try await world.engine.sync()
+    let edit = try #require(try await world.engine.edits.waiting("meters").first)
+    #expect(edit.reason.contains("answer"))
+    #expect(!edit.isSentWithNextPush)
+    #expect(world.there().count == 1)
+    let id = RecordID(type: "meters", key: "mine")
+    if isDiscarded {
+      try await world.engine.edits.discard(id)
+    } else {
+      try await world.engine.edits.retry("meters", ["mine"])
+    }
+    _ = try await world.engine.sync()
+    #expect(world.there().count == (isDiscarded ? 1 : 2))
+    #expect(world.here() == world.there())
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func getsWhatIsDoneWhileItIsOnItsWay(isDeletion: Bool) async throws {
+    let world = try await world()
+    try await world.write("meters", "mine")
+    let isFirst = Mutex(true)
+    world.remote.onPush = { _ in
+      guard
+        isFirst.withLock({ first in
+          defer { first = false }; return first
+        })
+      else { return }
+      if isDeletion {
+        try? await world.delete("meters", "mine")
+      } else {
+        try? await world.write("meters", "mine", ["name": "2"])
+        try? await world.write("readings", "r1", ["meter": #""mine""#])
+      }
+    }
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    #expect(world.there() == (isDeletion ? [:] : ["1": #"{"name":2}"#]))
+    #expect(world.here() == world.there())
+    #expect(world.there("readings") == (isDeletion ? [:] : ["1": #"{"meter":"1"}"#]))
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test func isNotSentIfItIsMadeAndDeletedBefore() async throws {
+    let world = try await world()
+    try await world.write("meters", "mine")
+    try await world.delete("meters", "mine")
+    _ = try await world.engine.sync()
+    #expect(world.remote.pushCounters.requests == 0)
+  }
+
+  @Test func keepsWhatIsBesideIt() async throws {
+    let world = try await world()
+    let field = ExpiringField<Int>("guess", lifetime: .seconds(3600))
+    try await world.write("meters", "mine")
+    try await world.engine.expiring.set(5, for: field, of: RecordID(type: "meters", key: "mine"))
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.expiring.value(of: field, for: RecordID(type: "meters", key: "1")) == 5)
+  }
+
+  /// Two devices make, edit and delete records that refer to each other, and lose answers.
+  @Test(arguments: 0..<150) func isTheSameOnEveryDevice(seed: UInt64) async throws {
+    var random = SplitMix64(seed: seed)
+    let first = try await world()
+    let devices = [first, try await world(beside: first, name: "b")]
+    var count = 0
+    for _ in 0..<30 {
+      let world = devices[Int(random.next() % 2)]
+      let meters = world.here().keys.sorted()
+      let meter = meters.isEmpty ? nil : meters[Int(random.next() % UInt64(meters.count))]
+      count += 1
+      switch random.next() % 6 {
+      case 0: try await world.write("meters", "m\(count)", ["n": "\(count)"])
+      case 1: if let meter { try await world.write("readings", "r\(count)", ["meter": "\"\(meter)\""]) }
+      case 2: if let meter { try await world.write("meters", meter, ["n": "\(count)"]) }
+      case 3:
+        if let key = world.here("readings").keys.min() { try await world.delete("readings", key) }
+      case 4:
+        let next = world.remote.pushCounters.requests + 1
+        world.remote.behave(.loseAnswer(Self.outage), onPushes: next...next)
+      default: _ = try? await world.engine.sync()
+      }
+    }
+    for _ in 0..<4 { for world in devices { _ = try await world.engine.sync() } }
+    for world in devices {
+      for type in ["meters", "readings"] as [RecordType] {
+        #expect(world.here(type) == world.there(type))
+        #expect(try await world.outbox(type).isEmpty)
+      }
+      let meters = Set(world.there().keys)
+      #expect(meters.allSatisfy { Int($0) != nil })
+      for reading in world.there("readings").values {
+        #expect(meters.contains { reading == "{\"meter\":\"\($0)\"}" }, "\(reading)")
+      }
+    }
+    let made = creations(at: first.remote)
+    #expect(Set(made).count == made.count, "no record was made twice")
+  }
+
+  /// The stamps of the edits that made records.
+  private func creations(at remote: InMemoryRemote) -> [EditStamp] {
+    remote.pushEffects.filter { $0.base == nil && !$0.isDeletion }.map(\.stamp)
+  }
+}
