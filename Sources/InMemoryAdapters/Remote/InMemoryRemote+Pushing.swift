@@ -139,7 +139,8 @@ extension InMemoryRemote: RemoteRecordSink {
     var number = collection.sequence + 1
     while collection.byKey[UTF8Key("\(number)")] != nil { number += 1 }
     let own = JSONString.quoted(change.id.key)[...]
-    for name in members.fields where members[name] == own { members[name] = JSONString.quoted("\(number)")[...] }
+    let new = JSONString.quoted("\(number)")[...]
+    for name in members.fields where members[name] == own { members[name] = new }
     let written = collection.commit(key: "\(number)", body: .record(members.payload), modifiedAt: time)
     state.collections[change.id.type] = collection
     state.pushes.note(change, leadingTo: written.version)

@@ -97,14 +97,24 @@ struct EditWriter {
   }
 
   /// Writes a live record to the remote again, which has deleted it.
+  ///
+  /// A pending edit of the record goes with it.
   mutating func restore(_ shown: Record, over tombstone: Tombstone) throws(SyncError) {
     let entity = try entity(of: shown.id)
     try transaction.release([.record(shown.id)])
-    var batch = Batch()
-    batch.add(
-      entry(
+    let restored: OutboxEntry
+    if var pending = try transaction.outbox(for: [shown.id]).first {
+      // The deletion came after whatever was sent.
+      (pending.base, pending.sent) = (.deleted(tombstone), nil)
+      (pending.state, pending.attempts, pending.leaves) = (.waiting, 0, [])
+      restored = pending
+    } else {
+      restored = entry(
         for: .upsert(shown.payload, schemaVersion: shown.schemaVersion), of: shown.id, entity,
-        on: .deleted(tombstone), after: nil), entity)
+        on: .deleted(tombstone), after: nil)
+    }
+    var batch = Batch()
+    batch.add(restored, entity)
     try write(batch)
   }
 

@@ -5,7 +5,7 @@ import SyncPorts
 enum DeletionObstacle: Hashable, Sendable {
   /// No pull was completed since the rebuild that deletes the record.
   ///
-  /// The winner may be gone from the remote.
+  /// The winner may be gone from the remote, and another record may refer to this one there.
   case pull
   /// The record's winner is gone, or differs from the remote state.
   case winner(RecordID?)
@@ -26,7 +26,8 @@ enum DeletionObstacle: Hashable, Sendable {
   /// Why the deletion waits, for a person.
   var reason: String {
     switch self {
-    case .pull: "waits until a pull shows that the record it lost to is still at the remote"
+    case .pull:
+      "waits until a pull shows that the record it lost to is still at the remote, and that nothing refers to it"
     case .winner(nil): "waits for the next sync, as the record it lost to has gone"
     case .winner(let id?): "waits until \(id), which it lost to, is at the remote as it is here"
     case .withheld: "waits until no withheld change refers to it"
@@ -60,11 +61,10 @@ struct DeletionGate {
     for loser in losers {
       if withheld.contains(loser.id) { obstacles[loser.id] = .withheld }
       switch winners[loser.id] {
-      case .ended: continue
       case .gone: obstacles[loser.id] = .winner(nil)
       case .live(let winner) where !unchangedAtRemote.contains(winner.id):
         obstacles[loser.id] = .winner(winner.id)
-      case .live:
+      case .live, .ended:
         let pass = loser.loser?.pass ?? 0
         if !(checkpoint.map { $0.hasSeen(since: pass) } ?? false) { obstacles[loser.id] = .pull }
       }

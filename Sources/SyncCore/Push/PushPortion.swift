@@ -84,8 +84,13 @@ extension PushPortion {
         loaded.candidates.append(
           PushCandidate(entry: entry, waitsFor: references.filter(absent.contains)))
       }
+      // The remote's deletion of a parent is settled first.
+      let barred = Set(
+        try snapshot.withheld(for: new.map { .record($0.id) })
+          .filter { WithheldChange.Kind.blocking.contains($0.kind) }.compactMap(\.change.id))
       open = new.filter {
-        $0.id.type == type && $0.isDue(at: now) && (areSeedsDue || !$0.isSeed) && seen.insert($0.id).inserted
+        $0.id.type == type && $0.isDue(at: now) && (areSeedsDue || !$0.isSeed) && !barred.contains($0.id)
+          && seen.insert($0.id).inserted
       }
     }
     return loaded

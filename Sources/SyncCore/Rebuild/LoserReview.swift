@@ -4,7 +4,7 @@ import SyncPorts
 /// Reviews, after every pull, the losers whose deletions the remote has not accepted.
 ///
 /// If a winner is gone from the remote, its losers are shown again, and the rest of the group
-/// elects anew. What arrived since and refers to a loser is pointed to its winner.
+/// elects anew. So is a loser of an ended group to which a record of the remote refers. What arrived since and refers to a loser is pointed to its winner.
 struct LoserReview: SyncPhase {
   private struct Outcome: Sendable {
     var tally: Tally
@@ -59,7 +59,12 @@ struct LoserReview: SyncPhase {
         entity,
         context: environment.releaseContext(
           fence: fence, markPass: try transaction.checkpoint(for: entity.type)?.markPass, at: collapse.now))
-      try Self.restore(losers.filter { winners[$0.id] == .gone }, by: &merge, in: transaction)
+      // Readers would see neither a loser without a winner nor what refers to it.
+      let ended = losers.filter { winners[$0.id] == .ended }
+      let needed = try Referrers.Withheld(to: entity.type, in: environment.schema).targets(
+        among: ended.map(\.id), kinds: [.parked], in: transaction)
+      try Self.restore(
+        losers.filter { winners[$0.id] == .gone || needed.contains($0.id) }, by: &merge, in: transaction)
       let (changed, isComplete) = try collapse.repoint(
         to: winners.live.mapValues(\.id), by: &merge, in: transaction)
       try ArrivedDuplicates.remember(merge.tally.changed, of: environment.schema, in: transaction)
@@ -125,7 +130,8 @@ enum PendingLosers {
 
   /// Ends the groups of winners that the app deletes, or gives another natural key.
   ///
-  /// Their losers are deleted all the same, and none is shown again.
+  /// Their losers are deleted all the same. Only one to which a record of the remote refers is shown
+  /// again.
   static func endGroups(
     of winners: Set<RecordID>, _ type: RecordType, in transaction: any StoreTransaction
   ) throws(SyncError) {

@@ -24,7 +24,8 @@ struct TargetDeletion: SyncPhase {
     else { return .finished }
     var edited: Set<RecordType> = []
     // A record that stays for others' sake keeps its own targets.
-    for entity in session.entities.reversed() where !session.schema.referrers(to: entity.type).isEmpty {
+    for entity in session.entities.reversed()
+    where entity.refersToItself || !session.schema.referrers(to: entity.type).isEmpty {
       let rules = DeletionRules(
         entity: entity, schema: session.schema, fence: session.fence, began: session.entry.began,
         now: session.environment.clock.timestamp, options: session.environment.edits)
@@ -116,7 +117,6 @@ private struct DeletionRules: Sendable {
     let ids = referrers.map(\.record.id)
     // What becomes of these records is open itself.
     guard try transaction.withheld(for: ids.map { .record($0) }).isEmpty,
-      try transaction.outbox(for: [tombstone.id]).isEmpty,
       let shown = try transaction.records(withIDs: [tombstone.id]).first ?? nil
     else { return nil }
     let declared = Set(referrers.map(\.reference.onDeletion))
