@@ -132,12 +132,17 @@ struct ScheduleReport {
       ]
     }
     let data = options.data.map { " --data \($0)" } ?? ""
+    let type = live.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key.rawValue
     return [
       "Try next:",
-      "  Examples/run schedule-sync --store \(store)\(data)          again: only what changed is fetched",
-      "  Examples/run sync-inspect status --store \(store)    the status of each type",
-      "  Examples/run sync-inspect export --type teams --store \(store)",
+      "  Examples/run schedule-sync --store \(store)\(data)",
+      "      again: only what changed is fetched",
+      "  Examples/run sync-inspect status --store \(store)",
+      "      whether all is well, and the status of each type",
     ]
+      + (type.map { ["  Examples/run sync-inspect export --type \($0) --store \(store) | head -5"] } ?? [])
+      + (waiting > 0
+        ? ["  Examples/run sync-inspect waiting --store \(store)", "      what is missing"] : [])
   }
 
   private var json: JSON {

@@ -89,7 +89,7 @@ enum Simulate {
       return true
     } catch {
       StandardStream.error.line(
-        "simulate: the world could not be saved in \(path): \(error.localizedDescription)")
+        "simulate: the world could not be saved in \(path): \(error.systemReason)")
       return false
     }
   }

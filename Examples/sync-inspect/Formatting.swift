@@ -27,6 +27,11 @@ extension JSON {
     timestamp.map { .integer(Int($0.microseconds / 1000)) } ?? .null
   }
 
+  /// A duration in whole seconds, or null.
+  static func seconds(_ duration: Duration?) -> JSON {
+    duration.map { .integer(Int($0.components.seconds)) } ?? .null
+  }
+
   /// A text, or null.
   static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 

@@ -11,17 +11,24 @@ extension Inspection {
     let entity = try await entity(named: typeName)
     let id = RecordID(type: entity.type, key: key)
     let schema = try SyncSchema(try await entities())
+    let isNew = try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.records(withIDs: [id]) == [nil]
+    }
     let hasChanged = try await withWritableStore(at: path) { (store) throws(SyncError) in
       try await alteration.perform(
         on: id, LocalEdits(store: store, schema: schema), of: store)
     }
     let pending = try await Explanation.load(id, from: store).waiting
+    let makes = if case .set = alteration { hasChanged } else { false }
     guard !isJSON else {
       let object: JSON = [
-        "id": .string(id.description), "changed": .bool(hasChanged),
+        "id": .string(id.description), "changed": .bool(hasChanged), "created": .bool(isNew && makes),
         "pending": pending.map(Self.object) ?? .null,
       ]
       return output.line(object)
+    }
+    if isNew, makes {
+      output.line("There was no \(id): it is a new record. `sync-inspect edit --discard` takes it back.")
     }
     output.line(Self.sentence(alteration, id, hasChanged, pending))
     if let pending { output.line("In the outbox: \(Self.fate(of: pending)).") }

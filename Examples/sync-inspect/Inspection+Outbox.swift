@@ -32,7 +32,9 @@ extension Inspection {
         .text(Self.fate(of: edit)),
       ]
     }
-    output.line(TextTable(["record", "what", "edited", "base", "attempts", "state"], rows: rows).description)
+    output.line(
+      TextTable(["record", "what", "edited", "base", "attempts", "state"], rows: rows)
+        .text(fitting: output.width))
   }
 
   // MARK: One entry

@@ -9,19 +9,22 @@ extension Inspection {
   ///   - place: The store's path or address.
   ///   - file: The file to write; `nil` for standard output.
   ///   - showsContents: Whether the page has contents of records.
-  func report(of place: String, to file: PageFile?, showsContents: Bool) async throws(SyncError) {
+  ///   - staleAfter: The age from which data and edits are too old; `nil` to go by the usual interval.
+  func report(
+    of place: String, to file: PageFile?, showsContents: Bool, staleAfter: Duration?
+  ) async throws(SyncError) {
     let model = try await ReportModel.gather(
-      from: store, at: place, now: ContinuousClock().timestamp, showsContents: showsContents)
+      from: store, at: place, now: ContinuousClock().timestamp, showsContents: showsContents,
+      staleAfter: staleAfter)
     let page = ReportPage(model: model).markup
     guard let file else { return output.write(page) }
     try file.write(page, isPrivate: showsContents)
     let verdict = model.verdict
     guard !isJSON else {
-      return output.line(
-        [
-          "report": .string(file.path), "bytes": .integer(page.utf8.count),
-          "verdict": .string(verdict.sentence), "advice": .array(verdict.advice.map { .string($0) }),
-        ] as JSON)
+      let members: [(key: String, value: JSON)] = [
+        ("report", .string(file.path)), ("bytes", .integer(page.utf8.count)),
+      ]
+      return output.line(JSON.object(members + verdict.members))
     }
     output.line(verdict.sentence, in: verdict.ink)
     output.line("The report is in \(file.path).")

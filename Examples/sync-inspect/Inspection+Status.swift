@@ -5,28 +5,36 @@ import SyncCore
 
 extension Inspection {
   /// Prints the status of each type: one row a type, and below it the failures.
-  func status() async throws(SyncError) {
-    let entities = try await entities()
+  ///
+  /// - Parameter staleAfter: The age from which data and edits are too old; `nil` to go by the usual
+  ///   interval between syncs.
+  func status(staleAfter: Duration?) async throws(SyncError) {
     let now = ContinuousClock().timestamp
-    let reports = try await TypeStatus.load(entities, from: store, at: now)
-    let (identity, tokens) = try await store.read { (snapshot) throws(SyncError) in
+    let place = try await store.placeMovedTo()
+    let (identity, tokens, evidence) = try await store.read { (snapshot) throws(SyncError) in
+      let entities = try snapshot.registeredEntities()
       var tokens: [RecordType: SyncToken] = [:]
       for entity in entities { tokens[entity.type] = try snapshot.checkpoint(for: entity.type)?.committed }
-      return (try snapshot.storeIdentity(), tokens)
+      let evidence = StoreVerdict.Evidence(
+        types: try TypeStatus.load(entities, in: snapshot, at: now),
+        syncs: try PastSync.load(limit: 21, in: snapshot), movedTo: place, staleAfter: staleAfter, now: now)
+      return (try snapshot.storeIdentity(), tokens, evidence)
     }
+    let (reports, verdict) = (evidence.types, StoreVerdict(evidence))
     guard !isJSON else {
       let types = reports.map { (key: $0.type.rawValue, value: Self.object($0, tokens[$0.type])) }
-      return output.line(JSON.object([("store", .string(identity)), ("types", .object(types))]))
+      let members: [(key: String, value: JSON)] = [
+        ("store", .string(identity)), ("movedTo", .text(place)),
+        ("usualIntervalSeconds", .seconds(evidence.usualInterval)),
+      ]
+      return output.line(JSON.object(members + verdict.members + [("types", .object(types))]))
     }
-    let verdict = StoreVerdict(
-      reports, lastSync: try await PastSync.load(from: store, limit: 1).first, at: now)
     output.line(verdict.sentence, in: verdict.ink)
     for advice in verdict.advice { output.line("  \(advice)") }
     guard !reports.isEmpty else { return }
-    let width = output.isTerminal ? output.columns : nil
     let table = Self.table(reports, tokens, at: now).withoutEmptyColumns
     output.line("")
-    output.line(table.text(fitting: width))
+    output.line(table.text(fitting: output.width))
     output.line("")
     output.line("store \(identity)")
   }
@@ -40,7 +48,9 @@ extension Inspection {
   ) -> TextTable {
     let headings =
       ["type", "live", "up to date", "last attempt", "failures", "last error", "next attempt"]
-      + kinds.map(\.rawValue) + ["edits", "refused", "pass", "sweep", "token"]
+      + kinds.map { $0 == .parked ? "waiting" : $0.rawValue } + [
+        "edits", "refused", "pass", "sweep", "token",
+      ]
     func count(_ number: Int) -> TextTable.Cell { number == 0 ? .empty : .number(number) }
     func text(_ text: String?) -> TextTable.Cell { text.map { .text($0) } ?? .empty }
     let rows = reports.map { report -> [TextTable.Cell] in
@@ -88,12 +98,12 @@ extension Inspection {
       } ?? .null
     let members: [(key: String, value: JSON)] = [
       ("live", .integer(report.live)), ("token", .text(token?.rawValue)),
-      ("tokenAgeSeconds", report.tokenAge.map { .integer(Int($0.components.seconds)) } ?? .null),
+      ("tokenAgeSeconds", .seconds(report.tokenAge)),
       ("lastSuccess", .time(report.passes.lastSuccess)), ("lastAttempt", .time(report.passes.lastAttempt)),
       ("lastError", error), ("consecutiveFailures", .integer(report.passes.consecutiveFailures)),
       ("successes", .integer(report.passes.successes)), ("failures", .integer(report.passes.failures)),
       ("successRate", report.passes.successRate.map { .double($0) } ?? .null),
-      ("dataAgeSeconds", report.dataAge.map { .integer(Int($0.components.seconds)) } ?? .null),
+      ("dataAgeSeconds", .seconds(report.dataAge)), ("outboxAgeSeconds", .seconds(report.outboxAge)),
     ]
     let counts = kinds.map { (key: $0.rawValue, value: JSON.integer(report.withheld[$0] ?? 0)) }
     return .object(

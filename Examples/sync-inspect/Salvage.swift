@@ -80,12 +80,12 @@ struct Salvage {
   }
 
   /// The first of a store's names that is taken; `nil` for none.
-  private static func existing(_ path: String) -> String? {
+  static func existing(_ path: String) -> String? {
     // Unlike `fileExists`, it does not follow a link, which may lead nowhere.
     suffixes.map { path + $0 }.first { (try? FileManager.default.attributesOfItem(atPath: $0)) != nil }
   }
 
-  private static func remove(_ path: String) {
+  static func remove(_ path: String) {
     for suffix in suffixes {
       var isDirectory: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path + suffix, isDirectory: &isDirectory),
@@ -97,7 +97,7 @@ struct Salvage {
   }
 
   /// Gives the complete store its name, if it is one file.
-  private static func finish(_ target: String) throws(SyncError) {
+  static func finish(_ target: String) throws(SyncError) {
     let log = target + ".incomplete-wal"
     let attributes = try? FileManager.default.attributesOfItem(atPath: log)
     guard attributes?[.size] as? Int ?? 0 == 0 else {

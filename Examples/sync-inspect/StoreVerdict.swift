@@ -4,6 +4,20 @@ import SyncAdapters
 
 /// What a person should know of a store at first: whether all is well, and what to do.
 struct StoreVerdict: Hashable {
+  /// What the verdict is about, as of one instant.
+  struct Evidence: Sendable {
+    /// The state of each type.
+    var types: [TypeStatus] = []
+    /// The last syncs, the latest first.
+    var syncs: [PastSync] = []
+    /// The place where the store has moved; `nil` for a store in use.
+    var movedTo: String?
+    /// The age from which data and edits are too old; `nil` to go by the usual interval.
+    var staleAfter: Duration?
+    /// When the store was read.
+    var now: Timestamp
+  }
+
   /// Whether all is well, in one sentence.
   let sentence: String
   /// The sentence alone, where the advice does not follow at once.
@@ -18,40 +32,70 @@ struct StoreVerdict: Hashable {
   /// How serious it is.
   let ink: Ink
 
-  /// Judges a store by the reports on its types, and by its last sync.
-  init(_ reports: [TypeStatus], lastSync: PastSync?, at now: Timestamp) {
+  /// Judges a store.
+  init(_ evidence: Evidence) {
+    let (reports, now) = (evidence.types, evidence.now)
     let types = Counted(reports.count, "type")
+    if let place = evidence.movedTo {
+      let unsent = reports.reduce(0) { $0 + $1.pending }
+      sentence = "This store has moved to \(place), and takes no edits and no syncs."
+      advice =
+        ["Use the store at \(place)."]
+        + (unsent == 0
+          ? [] : ["\(Counted(unsent, "edit").grouped) of its outbox went along, and leave from there."])
+      ink = .bad
+      return
+    }
     guard !reports.isEmpty else {
       (sentence, advice, ink) = ("The store has no types yet: nothing was synced into it.", [], .warning)
       return
     }
     let failing = reports.filter { $0.passes.lastError != nil }
     // A failure that ended the whole sync may have reached no type.
-    let wholeFailure = lastSync.flatMap { Self.failure(of: $0, at: now) }
+    let wholeFailure = evidence.syncs.first.flatMap { Self.failure(of: $0, at: now) }
+    let damage = Self.damage(evidence)
     let problems =
-      (wholeFailure.map { [$0] } ?? []) + failing.map { Self.failure($0, at: now) }
+      damage + (wholeFailure.map { [$0] } ?? []) + failing.map { Self.failure($0, at: now) }
       + reports.compactMap(Self.refusedSweep)
-    let waits = Self.waits(reports)
-    advice = problems + waits
+    let limit = evidence.limit
+    let stale = Self.stale(evidence, limit)
+    let running = evidence.syncs.first.flatMap { $0.outcome == .running ? $0.began : nil }
+    let isLate = running.map { now.duration(since: $0) > limit } ?? false
+    let waits =
+      Self.unsent(reports, limit, at: now) + Self.waits(reports)
+      + (isLate
+        ? ["The last sync began \(running?.ago(at: now) ?? ""), and has not ended: was it killed?"] : [])
+    advice = problems + stale + waits
     let oldest = reports.leastFresh?.passes.lastSuccess
-    let freshness = oldest.map { "all \(types) were up to date \($0.ago(at: now))" }
+    let runs = running.map { isLate ? "" : "; a sync began \($0.ago(at: now))" } ?? ""
+    let freshness = oldest.map { "all \(types) were up to date \($0.ago(at: now))\(runs)" }
     let never = reports.filter { $0.passes.lastSuccess == nil }.map(\.type.rawValue)
     if !problems.isEmpty {
       sentence =
-        if !failing.isEmpty {
+        if !damage.isEmpty {
+          "The last sync met damage in the store."
+        } else if !failing.isEmpty {
           "\(failing.count) of \(types) failed."
         } else {
           wholeFailure == nil ? "A sweep needs permission." : "The last sync failed."
         }
       ink = .bad
-    } else if let freshness {
+    } else if let freshness, stale.isEmpty {
       sentence = waits.isEmpty ? "All is well: \(freshness)." : "Mostly well: \(freshness)\(Self.bridge)"
       ink = waits.isEmpty ? .good : .warning
+    } else if let oldest {
+      sentence = "The data are old: the least fresh type was up to date \(oldest.ago(at: now))."
+      ink = .bad
+    } else if let running, never.count == reports.count {
+      sentence = "The first sync has not ended; it began \(running.ago(at: now))."
+      ink = .warning
     } else {
       sentence = "Never synced completely: \(never.joined(separator: ", "))."
       ink = .warning
     }
   }
+
+  // MARK: Problems
 
   private static func failure(_ report: TypeStatus, at now: Timestamp) -> String {
     let error = report.passes.lastError
@@ -67,6 +111,20 @@ struct StoreVerdict: Hashable {
 
   private static func retry(_ instant: Timestamp?, at now: Timestamp) -> String {
     instant.map { $0 > now ? "; not tried again before \($0.spelled)" : "" } ?? ""
+  }
+
+  /// The codes of failures that damage of the store causes.
+  private static let damageCodes: Set<String> = [
+    SyncError.Code.storeUnreadable.description, SyncError.Code.inconsistentData.description,
+  ]
+
+  /// What to do about damage that the last sync or a type's last pass met.
+  private static func damage(_ evidence: Evidence) -> [String] {
+    let last = evidence.syncs.first
+    let failures =
+      [last?.failure] + (last?.typeFailures.map(\.failure) ?? []) + evidence.types.map(\.passes.lastError)
+    guard failures.contains(where: { $0.map { damageCodes.contains($0.code) } ?? false }) else { return [] }
+    return ["The store may be damaged: `sync-inspect verify` finds out, and `sync-inspect salvage` mends it."]
   }
 
   private static func refusedSweep(_ report: TypeStatus) -> String? {
@@ -85,6 +143,29 @@ struct StoreVerdict: Hashable {
     }
   }
 
+  // MARK: Age
+
+  /// The types whose data are too old, each in a sentence.
+  private static func stale(_ evidence: Evidence, _ limit: Duration) -> [String] {
+    let usual = evidence.staleAfter == nil ? evidence.usualInterval : nil
+    let words =
+      usual.map { "a sync is usual every \($0.roughly)" } ?? "older than \(limit.roughly) counts as old"
+    return evidence.types.compactMap { report in
+      guard let age = report.dataAge, age > limit else { return nil }
+      return
+        "\(report.type) was up to date \(age.roughly) ago (\(words)): sync, or find out why nothing does."
+    }
+  }
+
+  /// The edits that wait too long, in a sentence. Refused ones are told of in another.
+  private static func unsent(_ reports: [TypeStatus], _ limit: Duration, at now: Timestamp) -> [String] {
+    let late = reports.filter { $0.pending > $0.refused && $0.outboxAge ?? .zero > limit }
+    guard let age = late.compactMap(\.outboxAge).max() else { return [] }
+    let count = late.reduce(0) { $0 + $1.pending - $1.refused }
+    let edits = Counted(count, "edit waits", "edits wait").grouped
+    return ["\(edits) to be pushed, the oldest for \(age.roughly): push them; see `sync-inspect outbox`."]
+  }
+
   private static func waits(_ reports: [TypeStatus]) -> [String] {
     func sum(_ kinds: WithheldChange.Kind...) -> Int {
       reports.reduce(0) { sum, report in sum + kinds.reduce(0) { $0 + (report.withheld[$1] ?? 0) } }
@@ -97,9 +178,44 @@ struct StoreVerdict: Hashable {
     add(refused, "edit was refused", "edits were refused", " by the remote: see `sync-inspect outbox`.")
     add(sum(.quarantined), "record is malformed", "records are malformed", ": see `sync-inspect quarantine`.")
     add(sum(.incompatible), "record needs", "records need", " a newer version of the app.")
-    add(sum(.parked), "record waits", "records wait", " for records that they refer to.")
+    add(
+      sum(.parked), "record waits", "records wait",
+      " for records that they refer to: see `sync-inspect waiting`.")
     add(sum(.held), "deletion waits", "deletions wait", " until nothing refers to the record.")
     return lines
+  }
+}
+
+extension StoreVerdict.Evidence {
+  /// The usual time between two syncs: the median of the last twenty; `nil` for fewer than three syncs.
+  var usualInterval: Duration? {
+    let begins = syncs.prefix(21).map(\.began)
+    let gaps = zip(begins, begins.dropFirst()).map { $0.duration(since: $1) }.filter { $0 > .zero }.sorted()
+    return gaps.count < 2 ? nil : gaps[gaps.count / 2]
+  }
+
+  /// The age from which data and edits are too old.
+  ///
+  /// It is six of the usual intervals, and at least an hour; a day as long as none is known.
+  fileprivate var limit: Duration {
+    staleAfter ?? usualInterval.map { max($0 * 6, .seconds(3600)) } ?? .seconds(86_400)
+  }
+}
+
+extension StoreVerdict {
+  /// The members that every `--json` has of a verdict.
+  var members: [(key: String, value: JSON)] {
+    [
+      ("isWell", .bool(ink == .good)), ("verdict", .string(sentence)),
+      ("advice", .array(advice.map { .string($0) })),
+    ]
+  }
+}
+
+extension LocalStore {
+  /// The place where the store has moved; `nil` for a store in use, or of a kind that does not move.
+  func placeMovedTo() async throws(SyncError) -> String? {
+    try await (self as? any MovableStore)?.placeMovedTo()
   }
 }
 

@@ -13,6 +13,14 @@ import SyncMaintenance
   private static let full = Option.flag("full", "show all bytes, not only the beginning")
   private static let limit = Option.number(
     "limit", "N", "the number of entries to show", in: 1...Int.max, default: 20)
+  private static let all = Option.flag("full", "name all records that wait, not only the first")
+  private static let groups = Option.number(
+    "limit", "N", "the number of missing records to show", in: 1...Int.max, default: 20)
+  private static let staleAfter = Option<Int?>.number(
+    "stale-after", "SECONDS",
+    "the age from which data and unpushed edits are too old; by default six usual intervals between syncs, and at least an hour",
+    in: 1...1_000_000_000)
+  private static let backupFile = Option.requiredText("to", "FILE", "the copy's file; it must not exist")
   private static let syncs = Option.number(
     "limit", "N", "the number of syncs to show", in: 1...1000, default: 20)
   private static let set = Option.texts(
@@ -37,12 +45,12 @@ import SyncMaintenance
   private static let retry = Option.flag("retry", "send an edit again that the remote refused or postponed")
 
   private static let command = Command(
-    "sync-inspect", "Inspects a store, and changes nothing except by `edit` and `copy`.",
+    "sync-inspect", "Inspects a store, and changes nothing except by `edit` and `move`.",
     options: [json],
     commands: [
       Command(
         "status", "Print the status of each type: records, checkpoint, last sync, withheld changes.",
-        options: [store],
+        options: [store, staleAfter],
         examples: [("sync-inspect status --store schedule.db", "how the last sync left the store")]),
       Command(
         "export", "Print each live record as one line of compact JSON, sorted by id.",
@@ -58,6 +66,9 @@ import SyncMaintenance
         "quarantine", "List malformed records, with reason, place and bytes.",
         options: [store, anyType, full]),
       Command(
+        "waiting", "List the records that are missing, and those that wait for them.",
+        options: [store, anyType, groups, all]),
+      Command(
         "outbox", "List the local edits that the remote has not acknowledged, and what they wait for.",
         options: [store, anyType]),
       Command(
@@ -69,7 +80,7 @@ import SyncMaintenance
         examples: [("sync-inspect history --store schedule.db --limit 10", "the last ten syncs")]),
       Command(
         "report", "Write a page for a browser: what is wrong, what to do, and the store's history.",
-        options: [store, out, contents],
+        options: [store, out, contents, staleAfter],
         examples: [
           ("sync-inspect report --store schedule.db --out report.html", "a page to read, keep or send")
         ]),
@@ -92,11 +103,15 @@ import SyncMaintenance
           ("sync-inspect salvage --from schedule.db --to rescued.db", "a store to sync instead")
         ]),
       Command(
-        "copy", "Move a whole store to an empty one. After an interruption, run it again to continue.",
+        "backup", "Write a verified copy of a store, which may be in use; the store stays as it is.",
+        options: [store, backupFile],
+        examples: [("sync-inspect backup --store schedule.db --to backup.db", "a store to open or restore")]),
+      Command(
+        "move", "Move a whole store to an empty one, and retire it. After an interruption, run it again.",
         options: [oldStore, newStore, abandon],
         examples: [
           (
-            "sync-inspect copy --from schedule.db --to 'postgres://db.example.com/league?schema=schedule'",
+            "sync-inspect move --from schedule.db --to 'postgres://db.example.com/league?schema=schedule'",
             "the file takes no edits and no syncs any more"
           )
         ]),
@@ -111,7 +126,7 @@ import SyncMaintenance
     }
     if arguments.command == "salvage", OpenedStore.isDatabase(arguments[to]) {
       command.refuse(
-        UsageError("--to must be a file; `sync-inspect copy` then moves it to an empty store in a database"))
+        UsageError("--to must be a file; `sync-inspect move` then moves it to an empty store in a database"))
     }
     // Once the reader of a pipe is gone, an error message has no reader either.
     signal(SIGPIPE, SIG_DFL)
@@ -133,7 +148,14 @@ import SyncMaintenance
         at: arguments[store], isQuick: arguments[quick])
     case "salvage":
       return try await Salvage(isJSON: arguments[json]).run(from: arguments[from], to: arguments[to])
-    case "copy":
+    case "backup":
+      #if SQLite
+        return try await Backup(isJSON: arguments[json]).run(of: arguments[store], to: arguments[backupFile])
+      #else
+        throw SyncError(
+          .invalidConfiguration, during: "backing up a store", "This build lacks the trait SQLite.")
+      #endif
+    case "move":
       return try await move(arguments)
     default:
       let isJSON = arguments[json]
@@ -178,14 +200,14 @@ import SyncMaintenance
     if abandons { try await StoreMove.demandMove(of: source.store, to: new) }
     let target = try await OpenedStore.open(new)
     let move = try StoreMove(from: source.store, to: target.store, at: new, token: stop) { type in
-      StandardStream.error.line("\(type) is there.")
+      StandardStream.error.notice("\(type) is there.")
     }
     do throws(SyncError) {
       if abandons {
         try await move.abandon()
       } else {
         let isNew = try await move.run()
-        StandardStream.error.line(isNew ? "Moved to \(new)." : "The store has moved already.")
+        StandardStream.error.notice(isNew ? "Moved to \(new)." : "The store has moved already.")
       }
     } catch {
       guard error.code == .cancelled else { throw error }
@@ -210,6 +232,8 @@ import SyncMaintenance
     case "export": try await inspection.export(arguments[type])
     case "explain":
       return try await inspection.explain(arguments[type], arguments[id]) ? .success : .failure
+    case "waiting":
+      try await inspection.waiting(arguments[anyType], limit: arguments[groups], isFull: arguments[all])
     case "quarantine": try await inspection.quarantine(arguments[anyType], isFull: arguments[full])
     case "outbox": try await inspection.outbox(arguments[anyType])
     case "conflicts":
@@ -219,8 +243,9 @@ import SyncMaintenance
     case "report":
       let (store, out) = (arguments[store], arguments[out])
       try await inspection.report(
-        of: store, to: out == "-" ? nil : try ReportPage.file(at: out), showsContents: arguments[contents])
-    default: try await inspection.status()
+        of: store, to: out == "-" ? nil : try ReportPage.file(at: out), showsContents: arguments[contents],
+        staleAfter: arguments[staleAfter].map { .seconds($0) })
+    default: try await inspection.status(staleAfter: arguments[staleAfter].map { .seconds($0) })
     }
     return .success
   }

@@ -25,7 +25,7 @@
           guard error.mayPass else { throw error }
           pause = pace.pause(after: error)
           screen.finish()
-          screen.say("\(error); the next poll is in \(pause).")
+          screen.say("\(error); the next poll is in \(pause.roughly).")
         }
       } while await stop.pause(for: pause)
       all.result.wasCancelled = true

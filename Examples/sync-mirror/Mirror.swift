@@ -98,7 +98,7 @@
           guard
             let pause = policy.pause(afterFailures: failures, error: error, using: &generator)
           else { throw error }
-          screen.say("collections: \(error.code); attempt \(failures + 1) in \(pause).")
+          screen.say("collections: \(error.code); attempt \(failures + 1) in \(pause.roughly).")
           guard await stop.pause(for: pause) else { return nil }
         }
       }

@@ -21,7 +21,7 @@
       let result = look.result
       output.line(headline)
       output.line("")
-      output.line(result.table(live: look.live).description)
+      output.line(result.table(live: look.live).text(fitting: output.width))
       for line in notes {
         output.line("")
         output.line(line)

@@ -15,7 +15,7 @@ import Synchronization
 /// ```
 public final class InProcessScheduler: BackgroundScheduler {
   private let expiration: CancellationSource
-  private let spread: Duration
+  private let spread: Duration?
   private let connectivity: (any ConnectivityMonitor)?
   private let isOnBattery: @Sendable () -> Bool
   private let clock: any Clock<Duration>
@@ -41,7 +41,8 @@ public final class InProcessScheduler: BackgroundScheduler {
   ///   - expiration: The end of the process's time, such as a SIGTERM. Cancelling it cancels the
   ///     work under way, and no more work begins.
   ///   - spread: The bound of a random delay that is added to each request, so that a fleet does
-  ///     not act at once.
+  ///     not act at once. By default it is a tenth of the requested pause, and at most 300 seconds:
+  ///     a refresh after 5 seconds begins within 5.5.
   ///   - connectivity: Reports the network status, for requests that need it.
   ///   - isOnBattery: Returns whether the machine runs on a battery, for requests that need
   ///     external power. It is called every minute while one waits. By default it is always
@@ -52,7 +53,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   /// - Throws: `invalidConfiguration` for an unknown time zone.
   public init(
     timeZone: String? = nil, expiration: CancellationSource = CancellationSource(),
-    spread: Duration = .seconds(300), connectivity: (any ConnectivityMonitor)? = nil,
+    spread: Duration? = nil, connectivity: (any ConnectivityMonitor)? = nil,
     isOnBattery: @escaping @Sendable () -> Bool = { false },
     clock: any Clock<Duration> = ContinuousClock(),
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
@@ -66,7 +67,7 @@ public final class InProcessScheduler: BackgroundScheduler {
     }
     requests = Mutex(PendingRequests(civilTime: CivilTime(zone: zone)))
     self.expiration = expiration
-    self.spread = max(spread, .zero)
+    self.spread = spread.map { max($0, .zero) }
     self.connectivity = connectivity
     self.isOnBattery = isOnBattery
     self.clock = clock
@@ -81,10 +82,18 @@ public final class InProcessScheduler: BackgroundScheduler {
   /// day follows the wall clock, also when the clock is set forward or back.
   @discardableResult
   public func submit(_ request: BackgroundRequest) -> Timestamp {
-    let (now, delay) = (now, spread * random.fraction())
+    let (now, delay) = (now, (spread ?? Self.share(of: request)) * random.fraction())
     let earliest = requests.withLock { $0.submit(request, delay: delay, at: now) }
     submitted.signal()
     return earliest
+  }
+
+  /// The bound of the random delay of a request, if none is given.
+  private static func share(of request: BackgroundRequest) -> Duration {
+    switch request.earliest {
+    case .after(let pause): min(max(pause, .zero) / 10, .seconds(300))
+    case .next: .seconds(300)
+    }
   }
 
   /// When a pending request of a kind begins, if nothing delays it.

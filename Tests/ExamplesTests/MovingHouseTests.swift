@@ -38,7 +38,7 @@
         await store.close()
 
         let before = try await story(of: old)
-        let (tool, arguments) = (Tool(name: "sync-inspect"), ["copy", "--from", old, "--to", new])
+        let (tool, arguments) = (Tool(name: "sync-inspect"), ["move", "--from", old, "--to", new])
         var random = SplitMix64(seed: 7)
         var kills = 0
         while kills < 10 {

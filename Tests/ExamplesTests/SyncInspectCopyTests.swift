@@ -6,7 +6,7 @@
   import SQLiteAdapters
   import Testing
 
-  @Suite("sync-inspect copy", .timeLimit(.minutes(10)))
+  @Suite("sync-inspect move and backup", .timeLimit(.minutes(10)))
   struct SyncInspectCopyTests {
     private static let tool = Tool(name: "sync-inspect")
     private static let database = ProcessInfo.processInfo.environment["CANONICALSYNC_POSTGRESQL"]
@@ -71,7 +71,7 @@
     private func move(_ old: String, to new: String, kills: Int) async throws {
       var random = SplitMix64(seed: 7)
       for _ in 0..<kills {
-        let running = try Self.tool.start(["copy", "--from", old, "--to", new])
+        let running = try Self.tool.start(["move", "--from", old, "--to", new])
         try await Task.sleep(for: .milliseconds(20 + random.number(below: 200)))
         running.send(SIGKILL)
         _ = await running.outcome()
@@ -79,7 +79,7 @@
       // A server needs a moment to notice that its client was killed.
       var outcome: Tool.Outcome
       repeat {
-        outcome = try await Self.tool.start(["copy", "--from", old, "--to", new]).outcome()
+        outcome = try await Self.tool.start(["move", "--from", old, "--to", new]).outcome()
       } while outcome.errors.contains("syncAlreadyInProgress") && !Task.isCancelled
       #expect(outcome.status == 0, "\(outcome.errors)")
     }
@@ -92,22 +92,46 @@
         try await move(old, to: new, kills: 10)
         #expect(try await story(of: new) == before)
         // Again, it changes nothing.
-        #expect(try await output("copy", "--from", old, "--to", new) == "")
-        #expect(try await output("copy", "--from", old, "--to", new, "--json") == "{\"moved\":true}\n")
+        #expect(try await output("move", "--from", old, "--to", new) == "")
+        #expect(try await output("move", "--from", old, "--to", new, "--json") == "{\"moved\":true}\n")
 
         let edit = ["edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store"]
         let refused = try await Self.tool.start(edit + [old]).outcome()
         #expect(refused.status == 1)
         #expect(refused.errors.contains("moved to \(new)"))
         #expect(try await Self.tool.start(edit + [new]).outcome().status == 0)
-        let abandoned = try await Self.tool.start(["copy", "--abandon", "--from", old, "--to", new]).outcome()
+        let abandoned = try await Self.tool.start(["move", "--abandon", "--from", old, "--to", new]).outcome()
         #expect(abandoned.status == 1)
         // Nor by the name of a store that it has not moved to.
         let other = folder.path("other.db")
-        let mistaken = try await Self.tool.start(["copy", "--abandon", "--from", old, "--to", other])
+        let mistaken = try await Self.tool.start(["move", "--abandon", "--from", old, "--to", other])
           .outcome()
         #expect(mistaken.status == 1 && mistaken.errors.contains("moved to \(new)"))
         #expect(!FileManager.default.fileExists(atPath: other))
+      }
+    }
+
+    @Test func backsAStoreUpWhileItIsInUse() async throws {
+      try await withFolder { folder in
+        let (old, backup) = (folder.path("old.db"), folder.path("backup.db"))
+        try await make(at: old, records: 500)
+        let before = try await story(of: old)
+        let store = try await SQLiteStore.open(path: old)
+        let told = try await output("backup", "--store", old, "--to", backup)
+        #expect(told.hasPrefix("\(backup) has all of \(old): ") && told.hasSuffix("verified.\n"))
+        await store.close()
+        #expect(try await story(of: backup) == before)
+        // The store stays in use, and no backup replaces another.
+        _ = try await output("edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old)
+        let again = try await Self.tool.start(["backup", "--store", old, "--to", backup]).outcome()
+        #expect(again.status == 1 && again.errors.contains("exists already"))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(!names.contains { $0.contains("incomplete") }, "\(names)")
+        let moved = try await Self.tool.start(["move", "--from", old, "--to", folder.path("new.db")])
+          .outcome()
+        #expect(moved.status == 0)
+        let status = try await output("status", "--store", old)
+        #expect(status.hasPrefix("This store has moved to \(folder.path("new.db"))"))
       }
     }
 
@@ -118,7 +142,7 @@
         let store = try await SQLiteStore.open(path: old)
         try await store.copy(to: backup)
         await store.close()
-        let refused = try await Self.tool.start(["copy", "--from", old, "--to", backup]).outcome()
+        let refused = try await Self.tool.start(["move", "--from", old, "--to", backup]).outcome()
         #expect(refused.status == 1 && refused.errors.contains("a backup"))
         _ = try await output("edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old)
       }
@@ -128,7 +152,7 @@
     private func stopped(
       by signal: Int32, _ old: String, to new: String, _ more: String...
     ) async throws -> RunningTool {
-      let running = try Self.tool.start(["copy", "--from", old, "--to", new] + more)
+      let running = try Self.tool.start(["move", "--from", old, "--to", new] + more)
       await running.waitForErrors {
         $0.contains("games is there.")
       } then: {
@@ -143,13 +167,13 @@
         try await make(at: old, records: 20_000)
         let killed = try await stopped(by: SIGKILL, old, to: partial).outcome()
         #expect(killed.wasKilled)
-        _ = try await output("copy", "--abandon", "--from", old, "--to", partial)
+        _ = try await output("move", "--abandon", "--from", old, "--to", partial)
         // The partial store can take up nothing any more, also after edits of the old one.
         _ = try await output("edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old)
-        let again = try await Self.tool.start(["copy", "--from", old, "--to", partial]).outcome()
+        let again = try await Self.tool.start(["move", "--from", old, "--to", partial]).outcome()
         #expect(again.status == 1 && again.errors.contains("holds something"), "\(again.errors)")
-        _ = try await output("copy", "--from", old, "--to", new)
-        let late = try await Self.tool.start(["copy", "--from", old, "--to", partial]).outcome()
+        _ = try await output("move", "--from", old, "--to", new)
+        let late = try await Self.tool.start(["move", "--from", old, "--to", partial]).outcome()
         #expect(late.status == 1, "\(late.errors)")
         let edit = ["edit", "--type", "teams", "--id", "t1", "--set", "name=2", "--store", old]
         let refused = try await Self.tool.start(edit).outcome()
@@ -168,7 +192,7 @@
           let store = try await SQLiteStore.open(path: old)
           try await store.retire(movedTo: place)
           await store.close()
-          let refused = try await Self.tool.start(["copy", "--from", old, "--to", partial]).outcome()
+          let refused = try await Self.tool.start(["move", "--from", old, "--to", partial]).outcome()
           #expect(refused.status == 1 && refused.errors.contains(words), "\(refused.errors)")
         }
       }
@@ -179,7 +203,7 @@
         let (old, new) = (folder.path("old.db"), folder.path("new.db"))
         try await make(at: old, records: 20_000)
         let running = try await stopped(by: SIGSTOP, old, to: new)
-        let abandoned = try await Self.tool.start(["copy", "--abandon", "--from", old, "--to", new]).outcome()
+        let abandoned = try await Self.tool.start(["move", "--abandon", "--from", old, "--to", new]).outcome()
         #expect(abandoned.status == 1)
         running.send(SIGCONT)
         let outcome = await running.outcome()
@@ -198,7 +222,7 @@
         #expect(outcome.status == 130 && !outcome.wasKilled, "\(outcome.errors)")
         #expect(outcome.output == "{\"wasCancelled\":true}\n")
         #expect(outcome.errors.contains("same command again"))
-        _ = try await output("copy", "--from", old, "--to", new)
+        _ = try await output("move", "--from", old, "--to", new)
         #expect(try await story(of: new) == before)
       }
     }
@@ -257,11 +281,11 @@
         let (old, other) = (folder.path("old.db"), folder.path("other.db"))
         try await make(at: old, records: 50)
         try await make(at: other, records: 5)
-        let refused = try await Self.tool.start(["copy", "--from", old, "--to", other]).outcome()
+        let refused = try await Self.tool.start(["move", "--from", old, "--to", other]).outcome()
         #expect(refused.status == 1)
         #expect(refused.errors.contains("holds something"))
         let nowhere = folder.path("nowhere.db")
-        let missing = try await Self.tool.start(["copy", "--from", nowhere, "--to", folder.path("new.db")])
+        let missing = try await Self.tool.start(["move", "--from", nowhere, "--to", folder.path("new.db")])
           .outcome()
         #expect(missing.status == 1)
         #expect(!FileManager.default.fileExists(atPath: nowhere))
@@ -269,7 +293,7 @@
         try await store.retire(movedTo: folder.path("gone.db"))
         await store.close()
         let told = try await output(
-          "copy", "--abandon", "--from", old, "--to", folder.path("gone.db"), "--json")
+          "move", "--abandon", "--from", old, "--to", folder.path("gone.db"), "--json")
         #expect(told == "{\"moved\":false}\n")
         _ = try await output("edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old)
       }
@@ -296,7 +320,7 @@
           let (old, new) = (folder.path("old.db"), folder.path("new.db"))
           let database = "\(Self.database ?? "")?schema=\(schema)"
           try await make(at: old, records: 500)
-          _ = try await output("copy", "--from", old, "--to", database)
+          _ = try await output("move", "--from", old, "--to", database)
           _ = try await output("salvage", "--from", database, "--to", new)
           #expect(try await output("verify", "--store", new).hasPrefix("The store is sound."))
           let pending = try await Self.tool.run("outbox", "--store", database, "--json").json["pending"]

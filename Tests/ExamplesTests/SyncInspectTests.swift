@@ -61,6 +61,39 @@
       }
     }
 
+    @Test func saysThatAnEditMakesANewRecordAndEndsBadUsageByAnObject() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        let made = try await store.inspect("edit", "--type", "teams", "--id", "TYPO", "--set", "name=1")
+        #expect(made.output.hasPrefix("There was no teams/TYPO: it is a new record."))
+        let known = try await store.inspect("edit", "--type", "teams", "--id", "BOS", "--set", "name=1")
+        #expect(known.status == 0 && !known.output.contains("new record"))
+        let bad = try await store.inspect("status", "--json", "--nonsense")
+        #expect(bad.status == 2 && (try bad.json["error"]) as? String == "usage")
+        let copy = try await store.inspect("copy")
+        #expect(copy.status == 2 && copy.errors.contains("backup, move"))
+      }
+    }
+
+    @Test func listsWhatWaitsByWhatIsMissing() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        let told = try await store.inspect("waiting")
+        #expect(told.status == 0 && told.lines.count == 1)
+        #expect(told.output.hasPrefix("teams/LAN was never received; 1 record waits for it since "))
+        #expect(told.output.hasSuffix(": games/a\n"))
+        let json = try await store.inspect("waiting", "--json").json
+        let group = (json["groups"] as? [[String: Any]])?.first
+        #expect(json["waiting"] as? Int == 1 && group?["missing"] as? String == "teams/LAN")
+        #expect(group?["records"] as? [String] == ["games/a"])
+        #expect(
+          try await store.inspect("waiting", "--type", "teams").output == "No record waits for another one.\n"
+        )
+        let status = try await store.inspect("status", "--json", "--stale-after", "1000000").json
+        #expect(status["isWell"] as? Bool == false && (status["advice"] as? [String])?.count == 3)
+      }
+    }
+
     @Test func saysAtFirstWhetherAllIsWell() async throws {
       try await InspectedStore.with { store in
         try store.write("teams", [#"{"id":"BOS"}"#])

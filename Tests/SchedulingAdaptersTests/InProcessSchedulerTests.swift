@@ -158,6 +158,15 @@ struct InProcessSchedulerTests {
     #expect(begin < earliest + .seconds(300))
   }
 
+  @Test func delaysByAShareOfTheIntervalUnlessItIsTold() throws {
+    let scheduler = try InProcessScheduler(clock: clock, random: RepeatedNumber(.max))
+    for (pause, most) in [(5.0, 0.5), (600, 60), (86_400, 300)] {
+      let earliest = scheduler.submit(BackgroundRequest(.refresh, earliest: .after(.seconds(pause))))
+      let begin = try #require(scheduler.begin(of: .refresh))
+      #expect(abs(begin.duration(since: earliest) / .seconds(1) - most) < 0.001)
+    }
+  }
+
   @Test func waitsForTheNetworkWhereItIsNeeded() async throws {
     let connectivity = ManualConnectivity(.offline)
     let scheduler = try scheduler(connectivity: connectivity)

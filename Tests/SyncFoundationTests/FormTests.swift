@@ -16,8 +16,30 @@ private func read<Value: Codable & ScalarFormed & Sendable>(
   try? Payload(Array("[\(json)]".utf8)).values([Value].self, form).first
 }
 
+private enum State: String, Codable, FieldValueConvertible { case open, closed }
+
+private struct Sale: SyncedRecord, Codable, Identifiable {
+  static let recordType: RecordType = "sales"
+  static let state = Field<Sale, State>("state")
+  var id: String
+  var soldAt: Date
+  var state: State
+}
+
 @Suite("The JSON forms of Foundation's types")
 struct FormTests {
+  @Test func aValueIsEncodedAsARecordInTheFormsOfItsType() throws {
+    let sale = Sale(id: "s1", soldAt: Date(timeIntervalSince1970: 1_775_066_400), state: .open)
+    let payload = try Payload(encoding: sale)
+    #expect(
+      String(decoding: payload.bytes, as: UTF8.self)
+        == #"{"id":"s1","soldAt":"2026-04-01T18:00:00Z","state":"open"}"#)
+    #expect(Timestamp(iso8601: "2026-04-01T20:00:00+02:00") == Timestamp(milliseconds: 1_775_066_400_000))
+    #expect(Timestamp(iso8601: "yesterday") == nil)
+    // An enumeration needs no code of its own in a condition.
+    #expect((Sale.state == .closed) == Condition.equal("state", .string("closed")))
+  }
+
   @Test(arguments: [
     (#""2026-04-01T18:00:00Z""#, 1_775_066_400.0), (#""2026-04-01T18:00:00.25Z""#, 1_775_066_400.25),
     (#""2026-04-01T20:00:00+02:00""#, 1_775_066_400),

@@ -22,7 +22,10 @@ extension Command {
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
-  private static var width: Int { 100 }
+  /// The width of the terminal, within limits of good reading; 80 columns elsewhere.
+  private static var width: Int {
+    StandardStream.output.isTerminal ? min(max(StandardStream.output.columns, 40), 100) : 80
+  }
 
   private func usage(within tool: Command?, options: [any DeclaredOption]) -> String {
     let words =

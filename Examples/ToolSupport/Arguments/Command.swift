@@ -63,6 +63,9 @@ package struct Command: Sendable {
   /// Use it for invalid combinations of options. ``argumentsOrExit()`` reports the rest.
   package func refuse(_ error: UsageError) -> Never {
     StandardStream.error.line("\(name): \(error)\nsee `\(name) --help`")
+    if CommandLine.arguments.contains("--json") {
+      StandardStream.output.line(["error": "usage", "message": .string(error.description)] as JSON)
+    }
     ExitCode.usage.endProcess()
   }
 }

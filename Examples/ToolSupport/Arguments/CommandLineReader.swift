@@ -39,7 +39,9 @@ struct CommandLineReader {
     guard command == nil, !tool.commands.isEmpty else { throw UsageError("unexpected argument \(word)") }
     command = tool.commands.first { $0.name == word }
     if command == nil {
-      let hint = Spelling.hint(for: word, among: tool.commands.map(\.name))
+      let names = tool.commands.map(\.name)
+      let near = Spelling.hint(for: word, among: names)
+      let hint = near.isEmpty ? "; the commands are \(names.joined(separator: ", "))" : near
       throw UsageError("unknown command \(word)\(hint)")
     }
   }

@@ -58,7 +58,7 @@ package struct PageFile: Sendable {
     } catch {
       reason = SyncError(
         .storeFailure, during: "writing a \(name)",
-        "\(path) cannot be written: \(error.localizedDescription)",
+        "\(path) cannot be written: \(error.systemReason)",
         underlying: error)
     }
     if reason == nil, rename(draft, path) != 0 { reason = failure() }

@@ -48,6 +48,9 @@ package final class StandardStream: Sendable {
     set { state.withLock { $0.isQuiet = newValue } }
   }
 
+  /// The width that a table has to fit; `nil` for no limit, away from a terminal.
+  package var width: Int? { isTerminal ? columns : nil }
+
   /// Whether the stream is a terminal.
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
@@ -69,6 +72,11 @@ package final class StandardStream: Sendable {
 
   /// Writes a line for a person, with control characters spelled out.
   package func line(_ text: String) { write(text.shown(keepingLineBreaks: true) + "\n") }
+
+  /// Writes a line, unless only warnings are written.
+  package func notice(_ text: String) {
+    if !isQuiet { line(text) }
+  }
 
   /// Writes a value for a program, unchanged on one line.
   package func line(_ json: JSON) { write(json.compact + "\n") }

@@ -17,6 +17,10 @@ extension SyncError {
   package func tell(by tool: String, _ words: String? = nil, isJSON: Bool) {
     StandardStream.output.flush()
     StandardStream.error.line("\(tool): \((words ?? description).shown())", in: .bad)
+    if code == .storeUnreadable, !message.contains("sync-inspect") {
+      StandardStream.error.line(
+        "`sync-inspect verify` tells what is damaged, and `sync-inspect salvage` makes a new store of it.")
+    }
     if isJSON { StandardStream.output.line(json) }
   }
 }

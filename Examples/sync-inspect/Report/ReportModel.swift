@@ -12,6 +12,10 @@ struct ReportModel: Sendable {
   var writtenAt: Timestamp
   /// Whether contents of records are shown.
   var showsContents: Bool
+  /// The place where the store has moved; `nil` for a store in use.
+  var movedTo: String?
+  /// The age from which data and edits are too old; `nil` to go by the usual interval.
+  var staleAfter: Duration?
   /// The state of each type.
   var types: [TypeStatus] = []
   /// The last syncs, the latest first.
@@ -23,16 +27,23 @@ struct ReportModel: Sendable {
   /// The malformed records, by type.
   var quarantine = Excerpt<WithheldChange>([], of: 0)
 
+  /// The records that wait for others, by what they wait for.
+  var waiting = WaitingRecords()
+
   /// The most elements of each list.
   enum Limit {
     static let syncs = 1000
     static let edits = 100
     static let conflicts = 50
     static let quarantine = 100
+    static let groups = 100
   }
 
   /// Whether all is well, and what to do.
-  var verdict: StoreVerdict { StoreVerdict(types, lastSync: syncs.first, at: writtenAt) }
+  var verdict: StoreVerdict {
+    StoreVerdict(
+      .init(types: types, syncs: syncs, movedTo: movedTo, staleAfter: staleAfter, now: writtenAt))
+  }
 }
 
 extension ReportModel {
@@ -40,9 +51,11 @@ extension ReportModel {
   ///
   /// - Complexity: As ``TypeStatus/load(_:from:at:)``, and O(*n* log *m*) for the listed elements.
   static func gather(
-    from store: any LocalStore, at place: String, now: Timestamp, showsContents: Bool
+    from store: any LocalStore, at place: String, now: Timestamp, showsContents: Bool,
+    staleAfter: Duration? = nil
   ) async throws(SyncError) -> ReportModel {
-    try await store.read { (snapshot) throws(SyncError) in
+    let movedTo = try await store.placeMovedTo()
+    return try await store.read { (snapshot) throws(SyncError) in
       let entities = try snapshot.registeredEntities()
       let types = try TypeStatus.load(entities, in: snapshot, at: now)
       var edits: [PendingEdit] = []
@@ -58,12 +71,14 @@ extension ReportModel {
       let conflicts = try snapshot.portion(conflicts: nil, before: nil, limit: Limit.conflicts + 1)
       return ReportModel(
         place: place, identity: try snapshot.storeIdentity(), writtenAt: now, showsContents: showsContents,
-        types: types, syncs: try PastSync.load(limit: Limit.syncs, in: snapshot),
+        movedTo: movedTo, staleAfter: staleAfter, types: types,
+        syncs: try PastSync.load(limit: Limit.syncs, in: snapshot),
         edits: Excerpt(
           Array(edits.prefix(Limit.edits)), of: types.reduce(0) { $0 + $1.pending }),
         conflicts: Excerpt(first: Limit.conflicts, ofRead: conflicts),
         quarantine: Excerpt(
-          quarantine, of: types.reduce(0) { $0 + ($1.withheld[.quarantined] ?? 0) }))
+          quarantine, of: types.reduce(0) { $0 + ($1.withheld[.quarantined] ?? 0) }),
+        waiting: try WaitingRecords.gather(entities.map(\.type), in: snapshot))
     }
   }
 }

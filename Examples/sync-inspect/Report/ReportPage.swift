@@ -20,7 +20,7 @@ struct ReportPage {
         \(freshness)<p>As of \(Self.time(model.writtenAt)) UTC, of the store <code>\(model.place.shortened(to: 300))</code>.</p>
 
         """,
-      parts: [advice, types, syncs, speed, outbox, conflicts, quarantine],
+      parts: [advice, types, syncs, speed, outbox, waiting, conflicts, quarantine],
       footer: """
         <p>Written by sync-inspect \(LibraryVersion.current), of the store with the identity \
         <code>\(model.identity.shortened(to: 100))</code>. All times are UTC. Ages are as of the time of writing. \
@@ -64,6 +64,7 @@ extension ReportPage {
     static let edits = 150_000
     static let conflicts = 500_000
     static let quarantine = 250_000
+    static let waiting = 100_000
   }
 
   /// A number in a table, which leaves out zeros.

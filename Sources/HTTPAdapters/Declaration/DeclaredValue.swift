@@ -26,11 +26,20 @@ package struct DeclaredValue: Sendable {
       json = try JSONValueSlice(checking: bytes[...])
     } catch {
       throw SyncError(
-        .invalidConfiguration, during: "reading \(document)", "The declaration \(error.description).",
+        .invalidConfiguration, during: "reading \(document)",
+        "The declaration \(error.reason.rawValue), at \(Self.place(of: error.offset, in: bytes)).",
         underlying: error)
     }
     self.document = document
     path = ""
+  }
+
+  /// The line and the column of a byte, each from 1.
+  private static func place(of offset: Int, in bytes: [UInt8]) -> String {
+    let before = bytes.prefix(offset)
+    let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    return "line \(line), column \(String(decoding: before[start...], as: UTF8.self).count + 1)"
   }
 
   private init(_ json: JSONValueSlice, at path: String, of document: String) {

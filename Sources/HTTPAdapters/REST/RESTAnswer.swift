@@ -29,7 +29,8 @@ struct RESTAnswer: Sendable {
   /// - Throws: The error that its status means; `invalidResponse` if the body is not JSON;
   ///   `inconsistentData` if a pointer leads to a value of another kind than expected.
   init(
-    _ response: HTTPResponse, of collection: RESTAPI.Collection, during operation: String
+    _ response: HTTPResponse, from address: HTTPAddress, of collection: RESTAPI.Collection,
+    during operation: String
   ) throws(SyncError) {
     tag = response.headers["ETag"]
     date = response.headers["Date"].flatMap(HTTPDate.timestamp)
@@ -54,7 +55,7 @@ struct RESTAnswer: Sendable {
       // A record that nests too deeply is malformed; the page is not.
       whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
     } catch {
-      throw HTTPFailure.unreadable(error, during: operation)
+      throw HTTPFailure.unreadable(error, in: response, from: address, during: operation)
     }
     let reading = Reading(collection: collection, operation: operation)
     let values = JSONPointer.values(at: reading.pointers.map(\.pointer), in: whole)

@@ -34,6 +34,28 @@ package enum HTTPFailure {
     SyncError(.invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
   }
 
+  /// The failure of an answer that is not JSON, which names a page of a browser by what it is.
+  ///
+  /// The query of the address may hold a secret, and is left out.
+  package static func unreadable(
+    _ error: JSONError, in response: HTTPResponse, from address: HTTPAddress, during operation: String
+  ) -> SyncError {
+    let place = "\(address.origin)\(address.path)"
+    let text = String(decoding: response.body.prefix(400), as: UTF8.self)
+    guard let first = text.first(where: { !$0.isWhitespace && $0 != "\u{FEFF}" }), first == "<" else {
+      let type = response.headers["Content-Type"].map { " (\($0.prefix(60)))" } ?? ""
+      return SyncError(
+        .invalidResponse, during: operation, "The answer from \(place)\(type) \(error.description).",
+        underlying: error)
+    }
+    let type = response.headers["Content-Type"].map { String($0.prefix(60)) } ?? "no Content-Type"
+    let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(80)
+    return SyncError(
+      .invalidResponse, during: operation,
+      "The answer from \(place) is a page (\(type)), not JSON; it begins with \"\(words)\".",
+      underlying: error)
+  }
+
   package static func noHTTP(_ request: HTTPRequest, underlying: (any Error)? = nil) -> SyncError {
     SyncError(.invalidResponse, during: asking(request), "The answer is not HTTP.", underlying: underlying)
   }

@@ -2,7 +2,8 @@ public import SyncPorts
 
 /// Reports connectivity by connecting to a host and port at intervals.
 ///
-/// For servers, whose own link is always up. It works only while ``run()`` does:
+/// For servers, whose own link is always up. The status is unknown, and nothing is probed, before
+/// ``run()`` is called:
 ///
 /// ```swift
 /// let monitor = ProbeMonitor(host: "sync.example.com", port: 443)

@@ -113,7 +113,7 @@
         .syncAlreadyInProgress, during: "taking the lease",
         """
         \(holder ?? "Another process") is syncing into this store; its lease lasts for another \
-        \(end.duration(since: now)) unless it is renewed or given back.
+        \(Int((end.duration(since: now) / .seconds(1)).rounded(.up))) s unless it is renewed or given back.
         """)
     }
 

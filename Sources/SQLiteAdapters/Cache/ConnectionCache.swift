@@ -5,7 +5,7 @@
   ///
   /// Rows and marks are remembered within one transaction. Edits and new records outlive it, on the
   /// writer's connection, and are forgotten when a transaction fails or another connection has
-  /// written. `Docs/Performance.md` has what each part saves.
+  /// written. `Tests/Benchmarks/Results.md` has what each part saves.
   final class ConnectionCache {
     /// How long a cache remembers.
     enum Span {

@@ -72,7 +72,7 @@
             .syncAlreadyInProgress, during: "taking the lease",
             """
             \(row.holder ?? "Another process") is syncing into this store; its lease lasts for another \
-            \(end.duration(since: now)) unless it is renewed or given back.
+            \(Int((end.duration(since: now) / .seconds(1)).rounded(.up))) s unless it is renewed or given back.
             """)
         }
         guard (0..<Int64.max).contains(row.fence) else {

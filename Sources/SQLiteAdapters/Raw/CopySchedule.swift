@@ -22,7 +22,7 @@
       /// The number of pages after which the log should restart.
       ///
       /// Index pages change repeatedly, and each copy writes them once. With random ids they are
-      /// most of the writes (Docs/Performance.md).
+      /// most of the writes (Tests/Benchmarks/Results.md).
       var whole = 16384
       /// The number of uncopied pages that the writer copies itself, to let the log restart.
       var end = 256

@@ -31,6 +31,10 @@ public struct TypeStatus: Sendable {
   public var waiting: [PendingEdit.Kind: Int]
   /// The number of those edits that the remote refused for good.
   public var refused: Int { waiting[.change] ?? 0 }
+  /// The age of the oldest edit in the outbox that the remote has not refused; `nil` without one.
+  ///
+  /// Zero if the clock has been set back since.
+  public var outboxAge: Duration?
   /// When the next request may be made, if the remote named a time.
   public var nextRetry: Timestamp? { passes.lastError?.retryAt }
 
@@ -65,6 +69,7 @@ public struct TypeStatus: Sendable {
   ) throws(SyncError) -> [TypeStatus] {
     var statuses: [TypeStatus] = []
     for entity in entities {
+      let (waiting, oldest) = try waits(of: entity, in: snapshot)
       let checkpoint = try snapshot.checkpoint(for: entity.type)
       let passes = try PassOutcomes.load(for: entity.type, from: snapshot)
       statuses.append(
@@ -76,23 +81,25 @@ public struct TypeStatus: Sendable {
           inFlight: checkpoint?.inFlight, sweep: checkpoint?.sweep,
           withheld: try snapshot.withheldCounts(entity.type), lastWrite: LastWrite(entity),
           pending: try snapshot.outboxCount(entity.type),
-          waiting: try waits(of: entity, in: snapshot)))
+          waiting: waiting, outboxAge: oldest.map { max(now.duration(since: $0), .zero) }))
     }
     return statuses
   }
 
   private static func waits(
     of entity: Entity, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> [PendingEdit.Kind: Int] {
+  ) throws(SyncError) -> (counts: [PendingEdit.Kind: Int], oldest: Timestamp?) {
     var waits: [PendingEdit.Kind: Int] = [:]
-    guard try snapshot.outboxCount(entity.type) > 0 else { return waits }
+    var oldest: Timestamp?
+    guard try snapshot.outboxCount(entity.type) > 0 else { return (waits, nil) }
     var portions = snapshot.portions(outbox: entity.type)
     while let entries = try portions.next() {
       for edit in try PendingEdit.read(entries, of: entity, in: snapshot) {
         waits[edit.kind, default: 0] += 1
+        if edit.kind != .change, oldest == nil { oldest = edit.entry.edit.stamp.physical }
       }
     }
-    return waits
+    return (waits, oldest)
   }
 }
 
@@ -115,7 +122,8 @@ extension TypeStatus {
   /// The status as numbers under stable names, for a metrics system to collect.
   ///
   /// Names begin with `canonicalsync_store_`, and all have the label `type`. `records` are the live
-  /// ones, `withheld` has the label `kind`, and `outbox` has the label `waits_for`. The counters
+  /// ones, `withheld` has the label `kind`, and `outbox` has the label `waits_for`. The gauge
+  /// `outbox_age_seconds` is ``outboxAge``, or zero. The counters
   /// `successes_total` and `failures_total` are of passes in the store's life. The gauge
   /// `consecutive_failures` is of those since the last success. `success_ratio` (0 to 1) and
   /// `age_seconds` of the data are there once they are known.
@@ -145,6 +153,10 @@ extension TypeStatus {
         "outbox", .gauge, "Edits in the outbox, by what they wait for.", Double(waiting[kind] ?? 0),
         Metric.Label("waits_for", kind.rawValue.inSnakeCase))
     }
+    metrics.append(
+      metric(
+        "outbox_age_seconds", .gauge, "The age of the oldest edit that waits to be pushed.",
+        (outboxAge ?? .zero).inSeconds))
     if let ratio = passes.successRate {
       metrics.append(
         metric("success_ratio", .gauge, "The share of passes that completed, 0 to 1.", ratio))

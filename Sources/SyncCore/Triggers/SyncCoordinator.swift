@@ -52,6 +52,7 @@ public final class SyncCoordinator: Sendable {
   ///     stopped.
   ///   - observe: Receives every trigger and its result. Events come one at a time and in order, on
   ///     a thread that signals or works. The closure may itself send signals.
+  @_disfavoredOverload
   public init(
     engine: SyncEngine, scheduler: (any BackgroundScheduler)? = nil, options: Options = Options(),
     push: Work? = nil, cleanUp: Work? = nil, observe: @escaping @Sendable (Event) -> Void = { _ in }
@@ -70,6 +71,25 @@ public final class SyncCoordinator: Sendable {
       [network.connectivity], at: Moment(elapsed: .zero, timestamp: engine.environment.clock.timestamp))
     state = Mutex(CoordinatorState(machine: machine, network: network))
     feed = ValueFeed(Status(network: network))
+  }
+
+  /// Creates a coordinator with an observer, and without work of the app's own.
+  ///
+  /// ```swift
+  /// let coordinator = SyncCoordinator(engine: engine) { event in log(event) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - engine: The engine that syncs.
+  ///   - scheduler: Gives time in the background. Without a scheduler there is none.
+  ///   - options: The triggers that are used, and the pacing.
+  ///   - observe: Receives every trigger and its result.
+  public convenience init(
+    engine: SyncEngine, scheduler: (any BackgroundScheduler)? = nil, options: Options = Options(),
+    observe: @escaping @Sendable (Event) -> Void
+  ) {
+    self.init(
+      engine: engine, scheduler: scheduler, options: options, push: nil, cleanUp: nil, observe: observe)
   }
 
   /// The coordinator's current status.

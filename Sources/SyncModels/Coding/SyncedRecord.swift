@@ -71,6 +71,23 @@ extension Payload {
   }
 }
 
+extension Payload {
+  /// Encodes a value as a record's payload, in the forms that its type selects.
+  ///
+  /// It is what an edit of the value sends, so a source of your own can make records of it.
+  ///
+  /// - Throws: `invalidEdit` for a value that is not one JSON object.
+  public init(encoding value: some SyncedRecord & Encodable) throws(SyncError) {
+    do {
+      self = try value.fields().payload
+    } catch {
+      throw SyncError(
+        .invalidEdit, during: "encoding a record of \(type(of: value).recordType)",
+        "The value cannot be written as one JSON object. \(CodingFlaw(error))", underlying: error)
+    }
+  }
+}
+
 extension SyncedRecord where Self: Encodable {
   /// Returns the value's members, as an edit writes them.
   ///

@@ -29,6 +29,11 @@ extension Double: FieldValueConvertible {
   public var fieldValue: FieldValue { .double(self) }
 }
 
+extension FieldValueConvertible where Self: RawRepresentable, RawValue: FieldValueConvertible {
+  /// The raw value: an enumeration of strings or numbers only has to declare its conformance.
+  public var fieldValue: FieldValue { rawValue.fieldValue }
+}
+
 extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
   /// The wrapped value; `nil` is null, which a missing field equals.
   public var fieldValue: FieldValue { self?.fieldValue ?? .null }

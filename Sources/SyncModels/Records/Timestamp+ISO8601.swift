@@ -4,7 +4,7 @@ extension Timestamp {
   /// The text is `2026-04-01`, or `2026-04-01T18:00:00.25Z` with optional seconds, fraction and
   /// offset. A date alone is the beginning of the day. A time without offset is in UTC. Digits past
   /// the microsecond are ignored.
-  package init?(iso8601 text: String) {
+  public init?(iso8601 text: String) {
     var rest = Digits(text.utf8)
     guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2), (1...12).contains(month),
       rest.skip("-"), let day = rest.number(2), (1...Self.days(in: month, year)).contains(day)

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import FileAdapters
   import Foundation
   import SQLiteAdapters
 
@@ -32,6 +33,23 @@
     for try await games in engine.records.observe(
       Game.self, where: Game.startsAt >= monday, order: [.ascending(Game.startsAt)])
     {
+      print(games.map(\.startsAt), games.leftOut)  // now, and after each change
+    }
+  }
+
+  func readmeProgram() async throws {
+    let schema = try SyncSchema(Entity("games", indexes: ["startsAt"]))
+    let source = DirectorySource(directory: "league", identity: "league")
+    let store = try await SQLiteStore.open(path: "app.sqlite")
+    let engine = try await SyncEngine(schema: schema, store: store, source: source)
+    print(try await engine.sync())  // a table: inserted, updated, deleted, … of each type
+
+    if var game = try await engine.records.find(Game.self, key: "g1") {
+      game.startsAt += 3600
+      try await engine.edits.upsert(game)  // visible at once; a sync with a sink pushes it
+    }
+
+    for try await games in engine.records.observe(Game.self, order: [.ascending(Game.startsAt)]) {
       print(games.map(\.startsAt), games.leftOut)  // now, and after each change
     }
   }

@@ -66,6 +66,67 @@
       #expect(ReportPage(model: model).markup.contains("<h1>All is well: "))
     }
 
+    /// A store of one type that was up to date some time ago.
+    private func evidence(age: Duration, syncs: [Duration] = []) async throws -> StoreVerdict.Evidence {
+      var types = try await model().types.filter { $0.type == "teams" }
+      types[0].passes.lastSuccess = Self.now - age
+      types[0].dataAge = age
+      let past = syncs.enumerated().map { index, age in
+        var sync = PastSync(
+          number: Int64(100 - index), fence: 1, triggers: ["request"], began: Self.now - age)
+        sync.outcome = .finished
+        return sync
+      }
+      return StoreVerdict.Evidence(types: types, syncs: past, now: Self.now)
+    }
+
+    @Test func callsNoStoreWellThatIsOld() async throws {
+      let year = try await evidence(age: .seconds(300 * 86_400))
+      let verdict = StoreVerdict(year)
+      #expect(verdict.ink == .bad && verdict.sentence.hasPrefix("The data are old"))
+      #expect(verdict.advice.first?.hasPrefix("teams was up to date 300 d ago") == true)
+      // Every ten minutes is usual, so five hours are too long; every day is usual, so they are not.
+      let (minutes, days) = (
+        [0, 600, 1200, 1800].map(Duration.seconds), [0, 86_400, 172_800].map(Duration.seconds)
+      )
+      #expect(StoreVerdict(try await evidence(age: .seconds(18_000), syncs: minutes)).ink == .bad)
+      #expect(StoreVerdict(try await evidence(age: .seconds(18_000), syncs: days)).ink == .good)
+      var told = try await evidence(age: .seconds(18_000), syncs: days)
+      told.staleAfter = .seconds(60)
+      #expect(StoreVerdict(told).ink == .bad)
+    }
+
+    @Test func judgesOldEditsMovesDamageAndASyncThatRuns() async throws {
+      var old = try await evidence(age: .seconds(60))
+      (old.types[0].pending, old.types[0].waiting) = (2, [.push: 2])
+      old.types[0].outboxAge = .seconds(90_000)
+      #expect(StoreVerdict(old).ink == .warning)
+      #expect(
+        StoreVerdict(old).advice.first?.hasPrefix("2 edits wait to be pushed, the oldest for 1 d") == true)
+      old.types[0].outboxAge = .seconds(90)
+      #expect(StoreVerdict(old).ink == .good)
+      var moved = try await evidence(age: .seconds(60))
+      moved.movedTo = "new.db"
+      #expect(StoreVerdict(moved).ink == .bad && StoreVerdict(moved).sentence.contains("moved to new.db"))
+      var damaged = try await evidence(age: .seconds(60), syncs: [.seconds(60)])
+      damaged.syncs[0].outcome = .failed
+      damaged.syncs[0].failure = PassOutcomes.Failure(code: "storeUnreadable", message: "A page is torn.")
+      #expect(StoreVerdict(damaged).ink == .bad)
+      #expect(StoreVerdict(damaged).advice.first?.contains("sync-inspect verify") == true)
+      var running = try await evidence(age: .seconds(60), syncs: [.seconds(5)])
+      running.syncs[0].outcome = .running
+      #expect(StoreVerdict(running).sentence.hasSuffix("; a sync began 5 s ago."))
+      running.syncs[0].began = Self.now - .seconds(500_000)
+      #expect(StoreVerdict(running).ink == .warning)
+    }
+
+    @Test func groupsWhatWaitsByWhatItWaitsFor() async throws {
+      let waiting = try await model().waiting
+      #expect(waiting.count == 1 && waiting.groups.map(\.missing.description) == ["teams/LAN"])
+      #expect(waiting.groups.first?.cause == .notReceived)
+      #expect(try await page().contains("<th scope=\"row\">teams/LAN</th><td>was never received</td>"))
+    }
+
     @Test(arguments: [
       (0.0, "0"), (0.0004, "< 0.001"), (0.0126, "0.013"), (1, "1"), (2.345, "2.35"), (23.45, "23.5"),
       (1234.5, "1,235"), (.infinity, "?"),
@@ -81,7 +142,7 @@
       sync.outcome = .failed
       sync.failure = PassOutcomes.Failure(
         code: "authentication", message: "The key was refused.", retryAt: Self.now + .seconds(60))
-      let verdict = StoreVerdict(types, lastSync: sync, at: Self.now)
+      let verdict = StoreVerdict(.init(types: types, syncs: [sync], now: Self.now))
       #expect(verdict.sentence == "The last sync failed." && verdict.ink == .bad)
       #expect(verdict.advice.first?.hasPrefix("sync 7 failed as a whole: The key was refused.; not") == true)
     }

@@ -109,7 +109,9 @@ struct DeclaredValueTests {
 
   @Test func thatIsNotJSONSaysWhere() {
     let error = #expect(throws: SyncError.self) { _ = try Self.value(#"{"base":}"#) }
-    #expect(error?.description.contains("has an unexpected byte, at byte 8") == true)
+    #expect(error?.description.contains("has an unexpected byte, at line 1, column 9") == true)
+    let second = #expect(throws: SyncError.self) { _ = try Self.value("{\n \"ä\":}") }
+    #expect(second?.description.contains("at line 2, column 6") == true)
     #expect(error?.operation == "reading api.json")
   }
 

@@ -58,6 +58,17 @@ struct RESTHostileTests {
     }
   }
 
+  @Test func aPageForABrowserIsToldByItsAddressTypeAndBeginning() async throws {
+    let listed = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in
+      Self.json("\n<!DOCTYPE html>\n<title>Sign in</title>", ["Content-Type": "text/html"])
+    }
+    #expect(listed.error?.code == .invalidResponse)
+    #expect(
+      listed.error?.message
+        == "The answer from https://api.test/v1/items is a page (text/html), not JSON; it begins with \"<!DOCTYPE html> <title>Sign in</title>\"."
+    )
+  }
+
   // MARK: Places
 
   @Test(arguments: [

@@ -56,6 +56,25 @@ struct MetricsTests {
     #expect(try await report("teams", world).dataAge == .zero)
   }
 
+  @Test func tellTheAgeOfTheOldestEdit() async throws {
+    let world = try await World()
+    world.addTeams(1...2)
+    _ = try await world.engine.sync()
+    func edit(_ key: String) async throws {
+      try await world.engine.edits.perform { (batch) throws(SyncError) in
+        try batch.set(RecordID(type: "teams", key: key)) { $0["name"] = Array("1".utf8)[...] }
+      }
+    }
+    let name = #"canonicalsync_store_outbox_age_seconds{type="teams"}"#
+    #expect(try await report("teams", world).metrics.prometheusText.contains("\(name) 0\n"))
+    try await edit("t1")
+    world.clock.advance(by: .seconds(70))
+    try await edit("t2")
+    world.clock.advance(by: .seconds(20))
+    #expect(try await report("teams", world).outboxAge == .seconds(90))
+    #expect(try await report("teams", world).metrics.prometheusText.contains("\(name) 90\n"))
+  }
+
   @Test func ofAnObserverHaveRatesAndAgesToo() async throws {
     let world = try await World()
     let counters = MetricsObserver(clock: world.clock)

@@ -17,6 +17,16 @@ struct CoordinatorTests {
     #expect(world.reasons == [[.request], [.request, .pushSignal]])
   }
 
+  /// The closure would be the push work if the observer were not the only closure of its initializer.
+  @Test func takesATrailingClosureForItsObserver() async throws {
+    let world = try await CoordinatorWorld()
+    let ended = Mutex(0)
+    let coordinator = SyncCoordinator(engine: world.engine) { event in
+      if case .finished = event { ended.withLock { $0 += 1 } }
+    }
+    #expect(coordinator.status.state == .stopped && ended.withLock { $0 } == 0)
+  }
+
   @Test func decidesOnWhatCameBeforeItRan() async throws {
     let world = try await CoordinatorWorld()
     world.signal(.launch)
