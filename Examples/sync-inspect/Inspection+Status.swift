@@ -30,7 +30,9 @@ extension Inspection {
       return output.line(JSON.object(members + verdict.members + [("types", .object(types))]))
     }
     output.line(verdict.sentence, in: verdict.ink)
-    for advice in verdict.advice { output.line("  \(advice)") }
+    for advice in verdict.advice {
+      output.line("  " + Command.wrapped(advice, indent: 2, width: output.width ?? .max))
+    }
     guard !reports.isEmpty else { return }
     let table = Self.table(reports, tokens, at: now).withoutEmptyColumns
     output.line("")

@@ -69,7 +69,8 @@
         let known = try await store.inspect("edit", "--type", "teams", "--id", "BOS", "--set", "name=1")
         #expect(known.status == 0 && !known.output.contains("new record"))
         let bad = try await store.inspect("status", "--json", "--nonsense")
-        #expect(bad.status == 2 && (try bad.json["error"]) as? String == "usage")
+        let object = try bad.json
+        #expect(bad.status == 2 && object["error"] as? String == "usage")
         let copy = try await store.inspect("copy")
         #expect(copy.status == 2 && copy.errors.contains("backup, move"))
       }

@@ -22,9 +22,9 @@ extension Command {
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
 
-  /// The width of the terminal, within limits of good reading; 80 columns elsewhere.
+  /// The width of the terminal, within limits of good reading; 100 columns elsewhere.
   private static var width: Int {
-    StandardStream.output.isTerminal ? min(max(StandardStream.output.columns, 40), 100) : 80
+    StandardStream.output.isTerminal ? min(max(StandardStream.output.columns, 40), 100) : 100
   }
 
   private func usage(within tool: Command?, options: [any DeclaredOption]) -> String {
@@ -45,7 +45,7 @@ extension Command {
   }
 
   /// Text wrapped between words, with every line but the first indented.
-  private static func wrapped(_ text: String, indent: Int, width: Int) -> String {
+  package static func wrapped(_ text: String, indent: Int, width: Int) -> String {
     var lines: [String] = []
     for word in text.split(separator: " ") {
       if let line = lines.last, indent + line.count + 1 + word.count <= width {

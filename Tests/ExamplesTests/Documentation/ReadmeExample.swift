@@ -39,7 +39,7 @@
 
   func readmeProgram() async throws {
     let schema = try SyncSchema(Entity("games", indexes: ["startsAt"]))
-    let source = DirectorySource(directory: "league", identity: "league")
+    let source = try DirectorySource(directory: "league", identity: "league")
     let store = try await SQLiteStore.open(path: "app.sqlite")
     let engine = try await SyncEngine(schema: schema, store: store, source: source)
     print(try await engine.sync())  // a table: inserted, updated, deleted, … of each type

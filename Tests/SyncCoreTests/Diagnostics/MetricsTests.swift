@@ -40,7 +40,7 @@ struct MetricsTests {
     world.addTeams(1...3)
     #expect(try await report("teams", world).dataAge == nil)
     let before = try await report("teams", world).metrics.prometheusText
-    #expect(!before.contains("age_seconds") && !before.contains("ratio"))
+    #expect(!before.contains("store_age_seconds") && !before.contains("ratio"))
     _ = try await world.engine.sync()
     world.clock.advance(by: .seconds(90))
     world.remote.behave(.fail(Self.failure), onNext: 1, of: "teams")
