@@ -3,6 +3,7 @@
 // What Swift cannot say itself: macros that are characters, waits for a socket, and the environment.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -58,3 +59,11 @@ static inline int cpostgres_order(const void *a, long a_size, const void *b, lon
 static inline int cpostgres_is_readable(const char *path) { return access(path, R_OK) == 0; }
 
 static inline void cpostgres_pause(int milliseconds) { poll(NULL, 0, milliseconds); }
+
+/// A second descriptor of a connection's socket, which stays open when the connection ends; negative if there is none.
+static inline int cpostgres_duplicate(PGconn *connection) {
+  int socket = PQsocket(connection);
+  return socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0);
+}
+
+static inline void cpostgres_close(int descriptor) { close(descriptor); }

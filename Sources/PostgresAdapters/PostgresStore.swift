@@ -98,6 +98,7 @@
       let positions = positions
       listener = CommitListener(
         ConnectionSettings(configuration, at: address, for: .listening),
+        patience: configuration.reconnectTimeout,
         context: {
           TransactionContext(declarations: declarations.value, layout: migrations.count, positions: positions)
         })
@@ -106,10 +107,12 @@
     /// Opens a store, and creates its schema and tables if they are missing.
     ///
     /// - Throws: `authentication`, `permissionDenied` or `untrustedServer` if the server refuses
-    ///   the connection or cannot be verified; `invalidConfiguration` if there is no such database;
-    ///   `storeFailure` if it cannot be reached, or if a read-only store is missing;
+    ///   the connection or cannot be verified; `invalidConfiguration` if there is no such database,
+    ///   if a pooler does not keep sessions, or for a server without PostgreSQL's locks and
+    ///   notifications; `storeFailure` if it cannot be reached, or if a read-only store is missing;
     ///   `storeUnreadable` for a schema of another application; `storeNewer` for a store of a newer
-    ///   version of the library; `storeReadOnly` for a standby. The database is unchanged then.
+    ///   version of the library; `storeReadOnly` for a standby, or with `default_transaction_read_only`. The
+    ///   database is unchanged then.
     public static func open(
       _ address: PostgresAddress, configuration: Configuration = .init()
     ) async throws(SyncError) -> PostgresStore {
@@ -121,6 +124,13 @@
     ) async throws(SyncError) -> PostgresStore {
       let store = PostgresStore(address, configuration, migrations)
       do throws(SyncError) {
+        let isPooled = try await store.writer.run { connection throws(SyncError) in
+          try connection.openSession()
+        }
+        // The session that a pooler gives to a second connection shows whether it keeps them apart.
+        if isPooled {
+          _ = try await store.readers.run { connection throws(SyncError) in try connection.openSession() }
+        }
         try await store.writer.run { connection throws(SyncError) in
           try connection.prepareStore(migrations, isReadOnly: configuration.isReadOnly)
         }
@@ -142,7 +152,8 @@
 
     /// The records that commits change from now on, by this server or any other.
     ///
-    /// One more connection listens while there is an iterator.
+    /// One more connection listens while there is an iterator, but no thread waits with it.
+    /// ``PostgresChanges/failure`` tells why a sequence has ended.
     public func changes() -> PostgresChanges { PostgresChanges(listener: listener) }
 
     var context: TransactionContext {
@@ -190,7 +201,8 @@
     ///
     /// The body may run several times, as after a lost connection, so it must have no other
     /// effects. Only the last run counts. A task's cancellation reaches the server: a statement
-    /// that takes longer ends, and a read that has waited longer for a connection does not begin.
+    /// that takes longer ends. A read that waits for a free connection returns at once, and one
+    /// whose connection is being opened soon after.
     /// Short reads are completed.
     ///
     /// - Throws: What the body throws; `cancelled`; `storeBusy` if a statement takes longer than

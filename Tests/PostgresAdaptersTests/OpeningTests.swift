@@ -60,6 +60,113 @@
       }
     }
 
+    /// The rights of Docs/ScalingOut.md suffice for everything but new types.
+    @Test func servesARoleWithTheRightsOfEveryDay() async throws {
+      try await Database.withSchema { schema in
+        let owner = try await Database.open(schema)
+        try await owner.register(try Games.schema())
+        let role = "daily_\(schema)"
+        try Database.run(
+          """
+          CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role); \
+          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(role)
+          """)
+        let store = try await PostgresStore.open(try PostgresAddress(address(user: role, schema: schema)))
+        try await store.register(try Games.schema())
+        var changes = store.changes().makeAsyncIterator()
+        #expect(await changes.next()?.scope == .records([]))
+        let lease = try await store.renew(try await store.acquireLease(for: .seconds(60)), for: .seconds(90))
+        try await store.write(.lease(lease)) { (transaction) throws(SyncError) in
+          try transaction.put([try Games.record("a")])
+          try transaction.setValue([1], forKey: "k")
+        }
+        #expect(await changes.next() != nil)
+        try await store.setValue(2)
+        try await store.release(lease)
+        #expect(try await store.keys() == ["a"])
+        let error = await #expect(throws: SyncError.self) {
+          try await store.register(try SyncSchema(Entity("clubs")))
+        }
+        #expect(error?.code == .permissionDenied)
+        await store.close()
+        await owner.close()
+        try Database.run("DROP OWNED BY \(role); DROP ROLE \(role)")
+      }
+    }
+
+    @Test func tellsOfTransactionsThatOnlyReadByDefault() async throws {
+      let role = "calm_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+      try Database.run("CREATE ROLE \(role) LOGIN; ALTER ROLE \(role) SET default_transaction_read_only = on")
+      let error = try await failure(address(user: role, schema: "s"))
+      #expect(error.code == .storeReadOnly)
+      #expect(error.message.contains("default_transaction_read_only is on"))
+      #expect(!error.message.contains("standby"))
+      try Database.run("DROP ROLE \(role)")
+    }
+
+    /// The server of the tests has no certificate, so a place that has to prove itself is refused.
+    @Test(arguments: [
+      (["host": "127.example.com", "hostaddr": "127.0.0.1"], false),
+      (["host": "127.0.0.1.example.com", "hostaddr": "127.0.0.1"], false),
+      (["host": "localhost", "hostaddr": "0.0.0.0"], false), (["host": "127.0.0.1"], true),
+      (["host": "localhost", "hostaddr": "127.0.0.1"], true),
+    ])
+    func trustsOnlyThisMachineWithoutProof(_ place: [String: String], _ isTrusted: Bool) async throws {
+      try await Database.withSchema { schema in
+        let rest = ["port": "\(Database.port())", "user": "postgres", "dbname": "stores"]
+        let address = try PostgresAddress(parameters: place.merging(rest) { $1 }, schema: schema)
+        do throws(SyncError) {
+          try await PostgresStore.open(address).close()
+          #expect(isTrusted)
+        } catch {
+          #expect(error.code == .untrustedServer)
+          #expect(!isTrusted)
+        }
+      }
+    }
+
+    @Test(arguments: [
+      (["pg_locks": "no_locks"], "PostgreSQL ", "advisory locks"),
+      (["LISTEN ": "LISTEM "], "PostgreSQL ", "LISTEN"),
+      (["SET jit ": "SET jot ", "PostgreSQL 1": "CockroachDB "], "CockroachDB", "settings"),
+    ])
+    func refusesAServerThatOnlySpeaksTheProtocol(
+      _ changes: [String: String], _ server: String, _ lack: String
+    ) async throws {
+      try await Database.withSchema { schema in
+        let proxy = try PythonServer(
+          Self.rewritingProxy, "\(Database.port())", changes.map { "\($0)|\($1)" }.joined(separator: "\n"))
+        defer { proxy.stop() }
+        let error = try await failure("postgres://postgres@127.0.0.1:\(proxy.port)/stores?schema=\(schema)")
+        #expect(error.code == .invalidConfiguration)
+        #expect(
+          error.message.hasPrefix(server) && error.message.contains("lacks \(lack)"), "\(error.message)")
+        #expect(try Database.run("SELECT count(*) FROM pg_namespace WHERE nspname = '\(schema)'") == "0")
+      }
+    }
+
+    /// Passes bytes on, with some words replaced by others of the same length.
+    private static let rewritingProxy = """
+      import socket, sys, threading
+      changes = [tuple(part.encode() for part in line.split("|")) for line in sys.argv[2].split("\\n")]
+      def pump(a, b):
+          try:
+              while data := a.recv(65536):
+                  for old, new in changes: data = data.replace(old, new)
+                  b.sendall(data)
+          except OSError: pass
+          for s in (a, b):
+              try: s.shutdown(socket.SHUT_RDWR)
+              except OSError: pass
+      listener = socket.create_server(("127.0.0.1", 0))
+      print(listener.getsockname()[1], flush=True)
+      while True:
+          client = listener.accept()[0]
+          server = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+          for pair in ((client, server), (server, client)):
+              threading.Thread(target=pump, args=pair, daemon=True).start()
+      """
+
     @Test func makesNothingWhenItOnlyReads() async throws {
       try await Database.withSchema { schema in
         let error = try await failure(address(schema: schema), .init(isReadOnly: true))

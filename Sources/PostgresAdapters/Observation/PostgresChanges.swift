@@ -1,5 +1,5 @@
 #if Postgres
-  import SyncModels
+  public import SyncModels
   public import SyncPorts
   import Synchronization
 
@@ -11,14 +11,21 @@
   /// was committed meanwhile, or asks to reload everything if that is more than the store keeps.
   /// On a standby, which sends no notifications, elements come up to half a second later.
   ///
-  /// It ends when its task is cancelled, or the store is closed.
+  /// It ends when its task is cancelled, or the store is closed. It also ends, with a ``failure``,
+  /// if the server refuses what following needs, or does not answer before the first element within
+  /// ``PostgresStore/Configuration/reconnectTimeout``.
   public struct PostgresChanges: AsyncSequence, Sendable {
     /// What changed.
     public typealias Element = CommittedChanges
-    /// Nothing fails: a lost connection only delays elements.
+    /// Nothing is thrown: a lost connection only delays elements, and ``failure`` tells of others.
     public typealias Failure = Never
 
     let listener: CommitListener
+
+    /// Why the store's followers have ended, or what the present ones wait out.
+    ///
+    /// `nil` while they hear the server, and after the end of a task or of the store.
+    public var failure: SyncError? { listener.failure }
 
     /// Begins to follow the commits.
     public func makeAsyncIterator() -> Iterator {

@@ -12,15 +12,22 @@
       var relations: Int64
     }
 
-    /// Finds or makes the store in the schema, and applies the missing migrations.
-    ///
-    /// What the checks refuse stays unchanged.
-    func prepareStore(_ migrations: [Migration], isReadOnly: Bool) throws(SyncError) {
+    /// Opens the connection, and returns whether a pooler is in between.
+    func openSession() throws(SyncError) -> Bool {
       do throws(PostgresFailure) {
         try open()
       } catch {
         throw error.error(during: "opening the store")
       }
+      return session?.isPooled == true
+    }
+
+    /// Finds or makes the store in the schema, and applies the missing migrations.
+    ///
+    /// What the checks refuse stays unchanged.
+    func prepareStore(_ migrations: [Migration], isReadOnly: Bool) throws(SyncError) {
+      _ = try openSession()
+      try demandServer()
       let found = try look()
       guard found.serverVersion >= 130_000 else {
         throw SyncError(
@@ -91,8 +98,9 @@
         do throws(SyncError) {
           if try applyNext(of: migrations) { return }
         } catch {
+          let explained = explained(error)
           rollback()
-          throw error
+          throw explained
         }
       }
     }
@@ -101,6 +109,7 @@
     private func applyNext(of migrations: [Migration]) throws(SyncError) -> Bool {
       let operation = "migrating the store's layout"
       enqueue(Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
+      enqueue(sessionGuard)
       enqueue(Statement("SELECT pg_advisory_xact_lock(\(settings.writeLock))"))
       // Another server may have migrated the store while this one waited.
       let found = try look()

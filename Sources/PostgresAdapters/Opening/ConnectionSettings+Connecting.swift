@@ -8,16 +8,18 @@
     /// libpq goes on to the next host of a list when one fails, but waits for one that is silent.
     /// So each host has an equal share of the time. One that has not answered by then is left out,
     /// and the others are tried again.
-    func connect() -> OpaquePointer? {
+    func connect(unless isAbandoned: () -> Bool) -> OpaquePointer? {
       let end = ContinuousClock.now + connectTimeout
       var keywords = keywords
       while let connection = Self.start(keywords) {
         var hosts = HostList(of: connection)
         let share = (end - ContinuousClock.now) / max(1, hosts.count)
-        if Self.complete(connection, share: share, by: end) { return connection }
+        if Self.complete(connection, share: share, by: end, unless: isAbandoned) {
+          return connection
+        }
         hosts.removeCurrent(of: connection)
         PQfinish(connection)
-        if hosts.isEmpty { return nil }
+        if hosts.isEmpty || isAbandoned() { return nil }
         // The last value of a keyword counts.
         keywords += hosts.keywords
       }
@@ -37,7 +39,8 @@
 
     /// Waits until a connection is open or has failed; false if a host was silent.
     private static func complete(
-      _ connection: OpaquePointer, share: Duration, by end: ContinuousClock.Instant
+      _ connection: OpaquePointer, share: Duration, by end: ContinuousClock.Instant,
+      unless isAbandoned: () -> Bool
     ) -> Bool {
       if PQstatus(connection) == CONNECTION_BAD { return true }
       var host = HostList.Host(current: connection)
@@ -45,8 +48,8 @@
       var next = PGRES_POLLING_WRITING
       while next != PGRES_POLLING_OK, next != PGRES_POLLING_FAILED {
         let left = min(limit, end) - ContinuousClock.now
-        guard left > .zero else { return false }
-        let milliseconds = Int32(clamping: left.wholeMicroseconds / 1000 + 1)
+        guard left > .zero, !isAbandoned() else { return false }
+        let milliseconds = Int32(clamping: min(100, left.wholeMicroseconds / 1000 + 1))
         if cpostgres_wait(connection, next == PGRES_POLLING_WRITING ? 1 : 0, milliseconds) == 0 { continue }
         next = PQconnectPoll(connection)
         let current = HostList.Host(current: connection)

@@ -58,8 +58,10 @@
     private static func demandTrust(in values: inout [String: String]) {
       guard values["sslmode"] == nil, environment("PGSSLMODE") == nil else { return }
       let isService = values["service"] != nil || environment("PGSERVICE") != nil
-      let host = values["host"] ?? environment("PGHOST") ?? environment("PGHOSTADDR") ?? ""
-      if isLocal(host), !isService { return }
+      let host = values["host"] ?? environment("PGHOST") ?? ""
+      // A number of an address replaces the look-up of the host's name.
+      let number = values["hostaddr"] ?? environment("PGHOSTADDR") ?? ""
+      if isLocal(host), isLocal(number), !isService { return }
       values["sslmode"] = "verify-full"
       guard values["sslrootcert"] == nil, environment("PGSSLROOTCERT") == nil,
         environment("HOME").map({ cpostgres_is_readable($0 + "/.postgresql/root.crt") == 0 }) ?? true
@@ -76,8 +78,14 @@
     static func isLocal(_ hosts: String) -> Bool {
       hosts.split(separator: ",").allSatisfy { host in
         host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
-          || host.hasPrefix("127.")
+          || isLoopback(host)
       }
+    }
+
+    /// Whether a host is a number such as 127.0.0.1, and not a name that begins like one.
+    private static func isLoopback(_ host: Substring) -> Bool {
+      let numbers = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+      return numbers.count == 4 && numbers.first == 127 && !numbers.contains(nil)
     }
 
     private static func environment(_ name: String) -> String? {
@@ -103,10 +111,21 @@
         }
       if let text { return PostgresFailure(state: state, isConnectionLost: false, connecting: text) }
       if words.contains("read-only") || words.contains("hot standby") {
+        let isSet = Self.isOn("default_transaction_read_only", of: connection)
+        let isStandby = Self.isOn("in_hot_standby", of: connection)
+        let reason =
+          isSet == true && isStandby == false
+          ? """
+          default_transaction_read_only is on for the server, the database or the role. Turn it off for the role \
+          (ALTER ROLE … SET default_transaction_read_only = off), or open the store with isReadOnly.
+          """
+          : isStandby == nil
+            ? "it is a standby in recovery, or default_transaction_read_only is on."
+            : "it is a standby in recovery."
         // A standby that takes over accepts writes in a moment, so a transaction tries again.
         return PostgresFailure(
           state: "25006", isConnectionLost: true,
-          connecting: "The PostgreSQL server \(place) only reads: it is a standby in recovery.")
+          connecting: "The PostgreSQL server \(place) only reads: \(reason)")
       }
       // Other words about SSL tell of a connection that ended.
       let isTrust = words.contains("certificate") || words.contains("does not support SSL")
@@ -115,7 +134,13 @@
         state: state, isConnectionLost: !isTrust,
         connecting: isTrust
           ? "The PostgreSQL server \(place) could not be verified; see sslmode and sslrootcert. \(line)"
-          : "The PostgreSQL server \(place) cannot be reached: \(line)", isUntrusted: isTrust)
+          : "The PostgreSQL server \(place) cannot be reached: \(line)",
+        code: isTrust ? .untrustedServer : nil)
+    }
+
+    /// Whether a setting that servers from version 14 on report is on; `nil` from older ones.
+    private static func isOn(_ name: String, of connection: OpaquePointer) -> Bool? {
+      PQparameterStatus(connection, name).map { String(cString: $0) == "on" }
     }
 
     /// The SQLSTATE in verbose words such as `FATAL:  28P01: …`.

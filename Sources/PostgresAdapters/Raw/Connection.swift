@@ -10,6 +10,10 @@
     let settings: ConnectionSettings
     private var handle: OpaquePointer?
     private var pipeline: Pipeline?
+    /// The session at the server, of an open connection.
+    private(set) var session: Session?
+    /// Whether the call that uses the connection has given up.
+    var isAbandoned: (@Sendable () -> Bool)?
     private var pending: [Statement] = []
     /// The first failure of the transaction; it decides whether the transaction is run again.
     var failure: PostgresFailure?
@@ -31,7 +35,7 @@
 
     func close() {
       if let handle { PQfinish(handle) }
-      (handle, pipeline) = (nil, nil)
+      (handle, pipeline, session) = (nil, nil, nil)
     }
 
     var isOpen: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
@@ -45,7 +49,7 @@
       pending = []
       cache = StoreCache()
       generation += 1
-      guard let made = settings.connect() else {
+      guard let made = settings.connect(unless: { isAbandoned?() == true }) else {
         throw PostgresFailure(
           state: "", isConnectionLost: true,
           connecting: "The PostgreSQL server did not answer within the connect timeout.")
@@ -54,7 +58,7 @@
         defer { PQfinish(made) }
         throw settings.failure(of: made)
       }
-      (handle, pipeline) = (made, Pipeline(made))
+      handle = made
       do throws(PostgresFailure) {
         try prepare(made)
       } catch {
@@ -64,11 +68,9 @@
     }
 
     private func prepare(_ handle: OpaquePointer) throws(PostgresFailure) {
-      let result = PQexec(handle, settings.preparation)
-      defer { PQclear(result) }
-      guard PQresultStatus(result) == PGRES_COMMAND_OK else {
-        throw PostgresFailure(of: result, on: handle)
-      }
+      let session = try Session(on: handle, settings)
+      self.session = session
+      pipeline = Pipeline(handle, names: String(session.mark.prefix { $0 != " " }))
       // The locks that show that holders of leases live ended with the former connection.
       for fence in heldFences {
         try pipeline?.send(
@@ -180,6 +182,11 @@
     var cancellation: StatementCancellation? { handle.flatMap { StatementCancellation($0) } }
 
     // MARK: Notifications
+
+    /// A descriptor that is readable when the server has sent something; the caller closes it.
+    func socketCopy() -> Int32? {
+      handle.map { cpostgres_duplicate($0) }.flatMap { $0 < 0 ? nil : $0 }
+    }
 
     /// Waits for a notification; false if none came, `nil` if the connection is lost.
     func waitForNotification(milliseconds: Int32) -> Bool? {

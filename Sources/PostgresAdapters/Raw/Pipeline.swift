@@ -26,7 +26,10 @@
     private var results: [Int: ResultRows] = [:]
     private var failure: PostgresFailure?
 
-    init(_ handle: OpaquePointer) { self.handle = handle }
+    /// The beginning of the names of this connection's statements, which no other one has.
+    private let prefix: String
+
+    init(_ handle: OpaquePointer, names prefix: String) { (self.handle, self.prefix) = (handle, prefix) }
 
     /// Whether something was sent whose result has not come.
     var isUnderWay: Bool { PQpipelineStatus(handle) != PQ_PIPELINE_OFF }
@@ -42,8 +45,8 @@
       if statement.isKept, names[statement.sql] == nil {
         // Prepared just before its first use, on the same way.
         nextName += 1
-        guard PQsendPrepare(handle, "s\(nextName)", statement.sql, 0, nil) == 1 else { throw .lost }
-        names[statement.sql] = "s\(nextName)"
+        guard PQsendPrepare(handle, "\(prefix)_\(nextName)", statement.sql, 0, nil) == 1 else { throw .lost }
+        names[statement.sql] = "\(prefix)_\(nextName)"
         expected.append(.preparation(sql: statement.sql))
       }
       let isSent = statement.parameters.withPointers { values, lengths in

@@ -9,16 +9,16 @@
     var isConnectionLost: Bool
     /// The words about a failed attempt to connect, which name no secret.
     var connecting: String?
-    /// Whether the server could not be verified.
-    var isUntrusted = false
+    /// The library's code for it; `nil` takes the one of the SQLSTATE.
+    var code: SyncError.Code?
 
     var description: String {
       let code = state.isEmpty ? "PostgreSQL" : "PostgreSQL \(state)"
       return isConnectionLost ? "\(code): the connection is lost" : "\(code): \(advice)"
     }
 
-    init(state: String, isConnectionLost: Bool, connecting: String? = nil, isUntrusted: Bool = false) {
-      self.isUntrusted = isUntrusted
+    init(state: String, isConnectionLost: Bool, connecting: String? = nil, code: SyncError.Code? = nil) {
+      self.code = code
       self.state = state
       self.connecting = connecting
       // The server ends a connection: it shuts down, restarts, or the transaction was idle too
@@ -56,7 +56,8 @@
       case .storeBusy where state == "57014": "The server took longer than the statement timeout."
       case .storeBusy: "Other transactions kept the store locked for longer than the busy timeout."
       case .storeFull: "The server's disk is full."
-      case .storeReadOnly: "The server only reads: it is a standby in recovery, or set to read-only."
+      case .storeReadOnly:
+        "The server only reads: it is a standby in recovery, or default_transaction_read_only is on."
       case .permissionDenied: "The role lacks a right; the owner of the schema has to grant it."
       case .authentication: "The server refuses the role or its password."
       case .invalidConfiguration: "There is no such database or schema."
@@ -69,7 +70,7 @@
     func error(during operation: String) -> SyncError {
       if let connecting {
         return SyncError(
-          isUntrusted ? .untrustedServer : state.isEmpty ? .storeFailure : meaning, during: operation,
+          code ?? (state.isEmpty ? .storeFailure : meaning), during: operation,
           connecting, underlying: self)
       }
       if isConnectionLost {

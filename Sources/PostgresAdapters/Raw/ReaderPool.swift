@@ -6,7 +6,14 @@
   final class ReaderPool: Sendable {
     private struct State {
       var idle: [SerialConnection]
-      var waiting: [CheckedContinuation<SerialConnection, Never>] = []
+      var waiting: [Waiter] = []
+      var nextNumber = 0
+    }
+
+    private struct Waiter {
+      var number: Int
+      /// Gets no connection if its task was cancelled.
+      var continuation: CheckedContinuation<SerialConnection?, Never>
     }
 
     private let connections: [SerialConnection]
@@ -18,10 +25,12 @@
     }
 
     /// Runs a read on a free connection.
+    ///
+    /// - Throws: `cancelled` if its task is cancelled while it waits for one.
     func run<R: Sendable>(
       _ body: @Sendable (Connection) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
-      let connection = await take()
+      let connection = try await take()
       defer { giveBack(connection) }
       return try await connection.run(body)
     }
@@ -38,27 +47,48 @@
       for connection in connections { await connection.close() }
     }
 
-    private func take() async -> SerialConnection {
-      if let connection = state.withLock({ $0.idle.popLast() }) { return connection }
-      return await withCheckedContinuation { continuation in
-        let connection = state.withLock { state -> SerialConnection? in
-          if let connection = state.idle.popLast() { return connection }
-          state.waiting.append(continuation)
-          return nil
-        }
-        if let connection { continuation.resume(returning: connection) }
+    private func take() async throws(SyncError) -> SerialConnection {
+      let number = state.withLock { state in
+        state.nextNumber += 1
+        return state.nextNumber
       }
+      let connection = await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          // One that was cancelled before it waits has no one to end its wait.
+          let isCancelled = Task.isCancelled
+          let (connection, isWaiting) = state.withLock { state -> (SerialConnection?, Bool) in
+            if let connection = state.idle.popLast() { return (connection, false) }
+            if isCancelled { return (nil, false) }
+            state.waiting.append(Waiter(number: number, continuation: continuation))
+            return (nil, true)
+          }
+          if !isWaiting { continuation.resume(returning: connection) }
+          // The cancellation may have come between.
+          if isWaiting, Task.isCancelled { leave(number) }
+        }
+      } onCancel: {
+        leave(number)
+      }
+      if let connection { return connection }
+      throw SyncError(.cancelled, during: "waiting for a connection", "The task was cancelled.")
+    }
+
+    private func leave(_ number: Int) {
+      let waiter = state.withLock { state -> Waiter? in
+        state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+      }
+      waiter?.continuation.resume(returning: nil)
     }
 
     private func giveBack(_ connection: SerialConnection) {
-      let next = state.withLock { state -> CheckedContinuation<SerialConnection, Never>? in
+      let next = state.withLock { state -> Waiter? in
         if state.waiting.isEmpty {
           state.idle.append(connection)
           return nil
         }
         return state.waiting.removeFirst()
       }
-      next?.resume(returning: connection)
+      next?.continuation.resume(returning: connection)
     }
   }
 #endif

@@ -54,12 +54,13 @@
         } catch {
           // Also if a table or a column is gone, by the registration of another server.
           let isOutdated = transaction.isOutdated || isFirst && failure?.state.hasPrefix("42") == true
+          let explained = explained(error)
           rollback()
           cache.kept.forget()
           cache.header = nil
           isFirst = false
           if isOutdated { continue }
-          guard let failure, attempts.goOn(after: failure) else { throw error }
+          guard let failure, isAbandoned?() != true, attempts.goOn(after: failure) else { throw explained }
         }
       }
     }

@@ -181,6 +181,7 @@
       try attempting { (_) throws(SyncError) in
         cache.header = nil
         enqueue(Self.writing)
+        enqueue(sessionGuard)
         enqueue(StoreHeader.statement(settings.writer, underLock: settings.writeLock))
         for statement in statements { enqueue(statement) }
         enqueue(Self.commit)
@@ -220,7 +221,7 @@
     private func confirm(_ start: TransactionStart, by statement: Statement) throws(SyncError) -> StoreHeader
     {
       transaction = .none
-      let header = try StoreHeader(query(statement, during: "reading the store"), layout: start.layout)
+      let header = try header(in: query(statement, during: "reading the store"), layout: start.layout)
       cache.header = header
       return header
     }
@@ -235,8 +236,8 @@
     private func open(_ context: TransactionContext, by statement: Statement) throws(SyncError) -> StoreHeader
     {
       transaction = .none
-      let header = try StoreHeader(
-        query(statement, during: "beginning a transaction"), layout: context.layout)
+      let header = try header(
+        in: query(statement, during: "beginning a transaction"), layout: context.layout)
       transaction = .begun(header)
       try refreshCatalog(header.catalog, context.declarations)
       cache.kept.enter(header.keptVersion)

@@ -267,8 +267,8 @@
       changesKeptValues = true
       return Statement(
         """
-        SELECT keep_alone($6::bigint, $7::bytea, $8::bigint, $9::bigint, $10::bigint, $11::bigint, $12::bigint, \
-        $13::text, $14::boolean, $1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[])
+        SELECT CASE WHEN \(Session.expression) = $15::text THEN keep_alone($6::bigint, $7::bytea, $8::bigint, $9::bigint, $10::bigint, $11::bigint, $12::bigint, \
+        $13::text, $14::boolean, $1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[]) END
         """
       ) { parameters in
         parameters.add(takeKept())
@@ -281,6 +281,7 @@
         parameters.add(known.fence)
         parameters.add(text: known.countLines)
         parameters.add(known.leaseEnd != nil)
+        parameters.add(text: connection.session?.mark ?? "")
       }
     }
   }

@@ -23,7 +23,11 @@
       on connection: Connection, _ context: TransactionContext,
       _ body: (any StoreSnapshot) throws(SyncError) -> R
     ) throws(SyncError) -> R {
-      defer { state.withLock { $0 = .over } }
+      connection.isAbandoned = { [self] in isCancelled }
+      defer {
+        connection.isAbandoned = nil
+        state.withLock { $0 = .over }
+      }
       try enter(.waiting)
       var isRepeated = false
       while true {
@@ -33,13 +37,20 @@
             return try body(snapshot)
           }
         } catch {
-          guard connection.failure?.state == "57014" else { throw error }
+          guard connection.failure?.state == "57014" else {
+            if isCancelled { try enter(.waiting) }
+            throw error
+          }
           try enter(.waiting)
           // The cancellation of the connection's former read may arrive late.
           if isRepeated { throw error }
           isRepeated = true
         }
       }
+    }
+
+    private var isCancelled: Bool {
+      state.withLock { state in if case .cancelled = state { true } else { false } }
     }
 
     /// Passes on to a state, unless the read was cancelled.

@@ -26,7 +26,7 @@
     private static let sql = """
       SELECT catalog, kept_version, position, fence, lease_ends_at, moved_to, identity, layout, \
       (SELECT token FROM commits WHERE writer = $1), \
-      (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts), \(clock) FROM store
+      (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts), \(clock), \(Session.expression) FROM store
       """
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
@@ -37,7 +37,7 @@
 
     /// Waits for a lock, and reads the header as it is then.
     static func statement(_ writer: [UInt8], underLock lock: Int64) -> Statement {
-      Statement("SELECT *, \(clock) FROM opened($1::bigint, $2::bytea)") {
+      Statement("SELECT *, \(clock), \(Session.expression) FROM opened($1::bigint, $2::bytea)") {
         $0.add(lock)
         $0.add(bytes: writer)
       }

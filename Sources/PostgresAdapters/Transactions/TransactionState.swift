@@ -60,11 +60,19 @@
       transaction = .assumed(start)
     }
 
+    /// Takes a header that was read in this connection's session.
+    ///
+    /// - Throws: `invalidConfiguration` if it was read in another one's.
+    func header(in rows: ResultRows, layout: Int) throws(SyncError) -> StoreHeader {
+      if let row = rows.first, row.text(11) != session?.mark { throw refuseSession() }
+      return try StoreHeader(rows, layout: layout)
+    }
+
     /// Compares the header with what the transaction has used of it.
     ///
     /// - Throws: A failure after which the transaction runs again, as it is outdated.
     func compare(_ start: TransactionStart, with rows: ResultRows) throws(SyncError) {
-      let header = try StoreHeader(rows, layout: start.layout)
+      let header = try header(in: rows, layout: start.layout)
       guard start.header.equals(header, in: start.used) else { throw outdate() }
       transaction = .begun(header)
       cache.kept.enter(header.keptVersion)

@@ -1,0 +1,41 @@
+#if Postgres
+  import CanonicalSyncTestPostgres
+  import CanonicalSyncTestProcesses
+  import Foundation
+
+  /// PgBouncer in front of the database of the tests.
+  struct Pooler {
+    private let process: ChildProcess
+    private let folder: URL
+    let address: String
+
+    /// Whether PgBouncer and the database are there.
+    static var isThere: Bool {
+      let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+      return Database.isThere
+        && folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/pgbouncer") }
+    }
+
+    init(_ mode: String) async throws {
+      folder = FileManager.default.temporaryDirectory.appending(path: "pooler-\(UUID().uuidString)")
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      process = try ChildProcess(
+        [root.appending(path: "servers/pgbouncer").path, folder.path, "\(Database.port())", mode],
+        output: FileHandle.nullDevice, errors: FileHandle.nullDevice)
+      let file = folder.appending(path: "port").path
+      while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(20)) }
+      let port = try String(contentsOfFile: file, encoding: .utf8)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+      address = "postgres://postgres@127.0.0.1:\(port)/stores"
+      while try ChildProcess.run(["psql", "-qAtX", address, "-c", "SELECT 1"], withErrors: true).0 != 0 {
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+
+    func stop() {
+      process.send(SIGKILL)
+      // What is left is a folder of small files.
+      try? FileManager.default.removeItem(at: folder)
+    }
+  }
+#endif
