@@ -60,9 +60,10 @@
       if options.cancelAfterPages != nil { pace.pagesAhead = 1 }
       let engine = try await SyncEngine(
         schema: schedule.schema, store: store, source: schedule.source, options: pace, observers: observers)
-      let request = SyncRequest(
+      var request = SyncRequest(
         fullPull: options.listsEverything ? Set(schedule.schema.entities.map(\.type)) : [],
         allowsMassDeletion: options.allowsMassDeletion)
+      request.versionsStartOver = options.listsEverything
       let result = try await engine.sync(request, token: stop)
       screen.finish()
       // After a stop, files are not read again. A file that is gone meanwhile must not fail the

@@ -22,7 +22,9 @@
           pause = pace.pause(afterChange: hasChanged || !hasLooked)
           hasLooked = true
         } catch {
-          guard error.mayPass else { throw error }
+          guard error.mayPass || error.code == .authentication && remote.renewsCredentials else {
+            throw error
+          }
           pause = pace.pause(after: error)
           screen.finish()
           screen.say("\(error); the next poll is in \(pause.roughly).")

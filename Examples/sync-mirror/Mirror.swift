@@ -7,7 +7,7 @@
     let options: MirrorOptions
     let screen: ProgressBar
     let stop: CancellationSource
-    private let remote: MirrorRemote
+    let remote: MirrorRemote
 
     /// The result of one poll.
     struct Look: Sendable {
@@ -58,11 +58,11 @@
       let engine = try await SyncEngine(
         schema: mirrored.schema(of: types, beside: known), store: store, source: remote.source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease), observers: observers)
-      var result = try await engine.sync(
-        SyncRequest(
-          types: types, fullPull: options.listsEverything ? Set(types) : [],
-          allowsMassDeletion: options.allowsMassDeletion, direction: sink == nil ? .pull : .both),
-        token: stop)
+      var request = SyncRequest(
+        types: types, fullPull: options.listsEverything ? Set(types) : [],
+        allowsMassDeletion: options.allowsMassDeletion, direction: sink == nil ? .pull : .both)
+      request.versionsStartOver = options.listsEverything
+      var result = try await engine.sync(request, token: stop)
       for (type, error) in refused { screen.say("\(type) is not mirrored. \(error.message)") }
       result.failures += refused
       let reports = try await engine.status().filter { types.contains($0.type) }

@@ -18,6 +18,7 @@
     let credentials: HTTPCredentials?
     let pageSize: Int
     let lease: Duration
+    let timeout: Duration
     let watches: Bool
     let pushes: Bool
     let pace: PollPace
@@ -51,6 +52,10 @@
       )
       let pageSize = Option<Int>.pageSize(upTo: 10_000)
       let lease = Option<Int>.lease
+      let timeout = Option<Int>.number(
+        "timeout", "SECONDS",
+        "the longest time for an answer; a page that takes longer is asked for again with half its size",
+        in: 1...3600, default: 60)
       let push = Option<Bool>.flag(
         "push", "send the edits that wait in the store's outbox first; without it they stay there")
       let watch = Option<Bool>.flag("watch", "keep polling for changes until Ctrl-C or SIGTERM")
@@ -80,7 +85,8 @@
         "sync-mirror",
         "Mirrors a Kinto server, a JSON API or a CloudKit database into an SQLite store, and local edits back.",
         options: [server, bucket] + files + [
-          collections, store, auth, pageSize, lease, push, watch, soonest, latest, dryRun, check, resync,
+          collections, store, auth, pageSize, lease, timeout, push, watch, soonest, latest, dryRun, check,
+          resync,
           allow, plain, authorities, log, json,
         ],
         examples: [
@@ -111,6 +117,7 @@
       }
       self.pageSize = arguments[pageSize]
       self.lease = .seconds(arguments[lease])
+      self.timeout = .seconds(arguments[timeout])
       self.pushes = arguments[push]
       self.watches = arguments[watch]
       self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest] ?? 60))

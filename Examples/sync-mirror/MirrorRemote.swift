@@ -20,6 +20,8 @@
     var types: Types
     /// What it means that there is no type to mirror.
     var emptiness: String
+    /// Whether refused credentials may be replaced while the process runs.
+    var renewsCredentials = false
     /// Reports what the description finds of some types; `nil` without a description.
     var check: (@Sendable (_ types: [RecordType]) async throws(SyncError) -> CheckReport)?
   }

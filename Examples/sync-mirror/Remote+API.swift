@@ -12,11 +12,12 @@
       var options = RESTSource.Options()
       options.allowsPlainHTTP = settings.options.allowsPlainHTTP
       options.bodyLimit = settings.bodyLimit
+      options.deadline = settings.options.timeout
       let source = try RESTSource(
         api, options: options, transport: settings.transport, onAlert: settings.onAlert)
       return MirrorRemote(
         source: source, sink: RESTSink(source), types: .declared(try api.schema.entities),
-        emptiness: "The description has no type.",
+        emptiness: "The description has no type.", renewsCredentials: source.renewsCredentials,
         check: { (chosen) throws(SyncError) in
           var types: [CheckReport.TypeReport] = []
           for type in api.collections.map(\.entity.type) where chosen.contains(type) {

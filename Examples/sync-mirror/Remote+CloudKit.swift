@@ -11,7 +11,9 @@
     ) { (bytes, name, settings) throws(SyncError) in
       #if CloudKit
         let declaration = try CloudKitDeclaration(bytes, of: name)
-        let source = try declaration.source(transport: settings.transport)
+        var options = CloudKitSource.Options()
+        options.deadline = settings.options.timeout
+        let source = try declaration.source(options: options, transport: settings.transport)
         return MirrorRemote(
           source: source, sink: CloudKitSink(source), types: .declared(declaration.schema.entities),
           emptiness: "The description has no type.",

@@ -13,6 +13,7 @@
       options.allowsPlainHTTP =
         settings.options.allowsPlainHTTP || HTTPAddress(server)?.origin.isLoopback == true
       options.bodyLimit = settings.bodyLimit
+      options.deadline = settings.options.timeout
       options.missingCollectionsAreEmpty = collections.isEmpty
       let source = try KintoSource(
         server: server, bucket: bucket, credentials: settings.options.credentials, options: options,

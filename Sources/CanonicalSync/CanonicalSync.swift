@@ -1,6 +1,7 @@
 // What an app uses: declarations, edits, reads, syncs, and the ports that it passes on. The author of
 // an adapter imports SyncAdapters, and finds the rest of the ports there.
 @_exported public import SyncFoundation
+
 @_exported public import struct SyncCore.BackgroundPolicy
 @_exported public import struct SyncCore.Bootstrap
 @_exported public import struct SyncCore.CleanupPolicy

@@ -90,6 +90,14 @@ public final class KintoSource: RemoteRecordSource {
       serverManagedFields: KintoContent.serverManagedFields)
   }
 
+  /// Returns what tells the credentials from others: the user's name of basic ones. Nothing is sent.
+  ///
+  /// - Throws: `invalidConfiguration` for a secret that cannot be read.
+  public func account() async throws(SyncError) -> RemoteAccount? {
+    let credentials = try await server.session.fingerprints()
+    return credentials.isEmpty ? nil : .credentials(credentials)
+  }
+
   /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
   ///
   /// A page that is longer than ``Options/bodyLimit`` is requested again with half as many records.
@@ -121,7 +129,7 @@ public final class KintoSource: RemoteRecordSource {
       try await server.session.send(
         "GET", collection.list(since: token?.since, limit: limit),
         headers: token?.isExact == true ? ["If-None-Match": "\"\(token?.etag ?? 0)\""] : [:],
-        during: collection.operation)
+        mayBeCompressed: true, during: collection.operation)
     }
     if let token, response.status == 304 {
       return RecordPage(
@@ -161,7 +169,8 @@ public final class KintoSource: RemoteRecordSource {
     let response = try await server.session.pageSizes.fit(request.entity.type, request.limit) {
       (limit) throws(SyncError) in
       try await server.session.send(
-        "GET", collection.list(query: bookmark.query, limit: limit), during: collection.operation)
+        "GET", collection.list(query: bookmark.query, limit: limit), mayBeCompressed: true,
+        during: collection.operation)
     }
     if response.status == 400 || isMissing(collection, response) { return .reset(.pageTokenExpired) }
     let answer = try KintoAnswer(response, of: collection)
@@ -233,7 +242,8 @@ extension KintoSource {
       // A server may return fewer records than requested.
       for _ in keys {
         let response = try await server.session.send(
-          "GET", collection.list(query: query, limit: Self.lookupSize), during: collection.operation)
+          "GET", collection.list(query: query, limit: Self.lookupSize), mayBeCompressed: true,
+          during: collection.operation)
         if isMissing(collection, response) { return [] }
         let answer = try KintoAnswer(response, of: collection)
         changes += try KintoListing(answer.body, of: entity, collection, after: nil).changes

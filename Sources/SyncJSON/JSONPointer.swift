@@ -47,6 +47,9 @@ public struct JSONPointer: Hashable, Sendable {
     tokens.count == 1 ? String(decoding: tokens[0], as: UTF8.self) : nil
   }
 
+  /// The names on the way to the place, the outermost first.
+  package var names: [String] { tokens.map { String(decoding: $0, as: UTF8.self) } }
+
   /// The value at this place; `nil` if the pointer leads to nothing.
   ///
   /// The last copy of a repeated member counts.

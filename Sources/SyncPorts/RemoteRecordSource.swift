@@ -21,6 +21,14 @@ public protocol RemoteRecordSource: Sendable {
   /// each time; so does the default, the empty one.
   func query(for type: RecordType) -> String
 
+  /// Returns whose data the source reads; `nil` if that never changes, or cannot be told.
+  ///
+  /// The engine asks at the beginning and at the end of each sync, so answer without a request if
+  /// nothing can have changed since the last call. By default it is `nil`.
+  ///
+  /// - Throws: ``SyncError``, which ends the sync; `remoteUnavailable` is retried.
+  func account() async throws(SyncError) -> RemoteAccount?
+
   /// Returns the page that begins at a position.
   ///
   /// - A start without a token lists everything, with coverage `everything`.
@@ -44,6 +52,9 @@ public protocol RemoteRecordSource: Sendable {
 extension RemoteRecordSource {
   /// Returns the empty filter: every record of the type.
   public func query(for type: RecordType) -> String { "" }
+
+  /// Returns `nil`: the source always reads the same account's data.
+  public func account() async throws(SyncError) -> RemoteAccount? { nil }
 
   /// Throws, because the source has not declared lookups.
   public func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {

@@ -88,9 +88,37 @@
       bench.put("k", 1)
       let mirror = try await CloudKitMirror(
         bench, transport: TokenTransport(base: bench.service, token: token), retry: RetryPolicy(attempts: 1))
-      let error = try await mirror.engine.sync().failures.first?.error
+      let error = await #expect(throws: SyncError.self) { _ = try await mirror.engine.sync() }
       #expect(error?.code == .invalidResponse && error?.description.contains(token) == false)
       #expect(mirror.payloads("items").isEmpty)
+    }
+
+    @Test func keepTheDataAndEditsOfTheirUserFromAnotherOne() async throws {
+      let bench = try CloudKitBench(.privateZone)
+      bench.put("k", 1)
+      let mirror = try await CloudKitMirror(bench, pushes: true)
+      _ = try await mirror.engine.sync()
+      try await mirror.engine.edits.perform { (batch) throws(SyncError) in
+        try batch.set(RecordID(type: "items", key: "k")) { $0["value"] = Array("2".utf8)[...] }
+      }
+      // The tokens of one process are a chain, which no other user enters.
+      bench.service.user = "_user2"
+      let source = try CloudKitSource(
+        bench.database, access: bench.access, types: bench.types, transport: bench.service, clock: bench.clock
+      )
+      let second = try await SyncEngine(
+        schema: SyncSchema([Entity("items")]), store: mirror.store, source: source,
+        sink: CloudKitSink(source), clock: bench.clock)
+      bench.service.forgetEntries()
+      let error = await #expect(throws: SyncError.self) { _ = try await second.sync() }
+      #expect(error?.code == .otherAccount && bench.service.entries.isEmpty)
+      bench.service.user = "_user1"
+      let third = try await CloudKitSource(
+        bench.database, access: bench.access, types: bench.types, transport: bench.service, clock: bench.clock
+      ).account()
+      #expect(third == .named("_user1"))
+      _ = try await mirror.engine.sync()
+      #expect(mirror.payloads("items")["k"]?.contains("\"value\":2") == true)
     }
 
     /// Neither the next token nor a date: the present one stays in use.

@@ -21,4 +21,22 @@ struct HTTPAddressTests {
   func whatIsNoAddressIsNotReadAsOne(_ text: String) {
     #expect(HTTPAddress(text) == nil)
   }
+
+  @Test(arguments: [
+    ("b", "https://a/x/b"), ("./b/../c?d=e", "https://a/x/c?d=e"), ("/../b", "https://a/b"),
+    ("https://a/x/%2e%2E/b", "https://a/b"), ("..", "https://a/"), ("/b/.", "https://a/b/"),
+    ("?q=a b|\"c\"", "https://a/x/y?q=a%20b%7C%22c%22"), ("/é?ü", "https://a/%C3%A9?%C3%BC"),
+    (" /b\n ", "https://a/b"), ("/b?[]=1&c=%zz", "https://a/b?[]=1&c=%zz"), ("//b:1/c", "https://b:1/c"),
+    ("/b\\c", "https://a/b%5Cc"), ("#top", "https://a/x/y"),
+  ])
+  func aReferenceIsResolvedAsBrowsersDo(_ reference: String, _ resolved: String) throws {
+    let base = try #require(HTTPAddress("https://a/x/y"))
+    #expect(base.resolving(reference)?.description == resolved)
+  }
+
+  @Test(arguments: ["https://a\\@b/", "https://é/", "ftp://a/", "//", ""])
+  func aReferenceElsewhereIsNone(_ reference: String) throws {
+    let base = try #require(HTTPAddress("https://a/x/y"))
+    #expect(base.resolving(reference) == nil)
+  }
 }

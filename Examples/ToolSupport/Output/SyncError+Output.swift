@@ -3,11 +3,24 @@ package import CanonicalSync
 extension SyncError {
   /// The object of `--json` after a failure, without counts.
   package var json: JSON {
-    [
-      "error": .string(code.description), "message": .string(message),
-      "peakBytes": .integer(PeakMemory.bytes),
+    var members: [(key: String, value: JSON)] = [
+      ("error", .string(code.description)), ("message", .string(message)),
+      ("peakBytes", .integer(PeakMemory.bytes)),
     ]
+    if let retryAfter {
+      members.append(("retryAfter", .double(retryAfter / .seconds(1))))
+    }
+    if let pauseEnd { members.append(("retryAt", .string(pauseEnd))) }
+    return .object(members)
   }
+
+  /// The end of the pause that the remote asked for.
+  private var pauseEnd: String? {
+    retryAfter.flatMap { (Timestamp.wallClock + $0).rfc3339(fractionDigits: 0) }
+  }
+
+  /// The description, with the end of the pause.
+  private var told: String { pauseEnd.map { "\(description); the pause ends at \($0)" } ?? description }
 
   /// Reports the failure on standard error, and as an object if requested.
   ///
@@ -16,7 +29,7 @@ extension SyncError {
   /// - Parameter words: A text in place of the description.
   package func tell(by tool: String, _ words: String? = nil, isJSON: Bool) {
     StandardStream.output.flush()
-    StandardStream.error.line("\(tool): \((words ?? description).shown())", in: .bad)
+    StandardStream.error.line("\(tool): \((words ?? told).shown())", in: .bad)
     if code == .storeUnreadable, !message.contains("sync-inspect") {
       StandardStream.error.line(
         "`sync-inspect verify` tells what is damaged, and `sync-inspect salvage` makes a new store of it.")

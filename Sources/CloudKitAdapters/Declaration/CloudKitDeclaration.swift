@@ -68,7 +68,8 @@
     ///
     /// - Throws: The errors of ``CloudKitSource``.
     public func source(
-      transport: any HTTPTransport, clock: any SyncPorts.Clock<Duration> = ContinuousClock()
+      options: CloudKitSource.Options = CloudKitSource.Options(), transport: any HTTPTransport,
+      clock: any SyncPorts.Clock<Duration> = ContinuousClock()
     ) throws(SyncError) -> CloudKitSource {
       try CloudKitSource(database, access: access, types: types, transport: transport, clock: clock)
     }

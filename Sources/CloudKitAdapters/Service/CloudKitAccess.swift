@@ -1,5 +1,6 @@
 #if CloudKit
   import Foundation
+  import HTTPAdapters
   public import SyncModels
   import Synchronization
 
@@ -89,21 +90,9 @@
     /// The token for the next request.
     public func current() -> String { token.withLock { $0 } }
 
-    /// Writes the successor beside the file, flushes it, and puts it in the file's place.
+    /// Writes the successor in the file's place. A link to the file stays a link.
     public func keep(_ successor: String) throws(SyncError) {
-      func refuse() -> SyncError {
-        SyncError(
-          .storeFailure, during: "keeping the next web auth token",
-          "The next token could not be written to \(path): \(String(cString: strerror(errno))). The user may have to sign in again."
-        )
-      }
-      let draft = "\(path).next"
-      let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw refuse() }
-      let bytes = Array("\(successor)\n".utf8)
-      let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-      close(descriptor)
-      guard isWritten, rename(draft, path) == 0 else { throw refuse() }
+      try SecretFile.replace(path, with: successor, during: "keeping the next web auth token")
       token.withLock { $0 = successor }
     }
 

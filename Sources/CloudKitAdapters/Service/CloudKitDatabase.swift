@@ -49,8 +49,8 @@
     }
 
     /// The path of an operation, such as `records/query`.
-    func path(of operation: String) -> String {
-      "/database/1/\(container)/\(environment.rawValue)/\(scope.rawValue)/\(operation)"
+    func path(of operation: String, in scope: Scope? = nil) -> String {
+      "/database/1/\(container)/\(environment.rawValue)/\((scope ?? self.scope).rawValue)/\(operation)"
     }
 
     /// The zone of records and references.

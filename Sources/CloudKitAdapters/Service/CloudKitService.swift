@@ -10,6 +10,9 @@
     let database: CloudKitDatabase
     let clock: any SyncPorts.Clock<Duration>
     private let session: HTTPSession
+    private let transport: AuthorizedTransport
+    /// The signed-in user, while each token is the successor of the one that asked.
+    private let user = Mutex<String?>(nil)
 
     /// The most records of an answer, and the most operations of a request.
     static let largestPage = 200
@@ -36,9 +39,36 @@
       options.plainHTTP = .onLoopback
       self.database = database
       self.clock = clock
+      self.transport = AuthorizedTransport(access, transport, clock: clock)
       session = try HTTPSession(
         database.endpoint, like: "https://api.apple-cloudkit.com", authorization: nil, options: options,
-        transport: AuthorizedTransport(access, transport, clock: clock), clock: clock, during: operation)
+        transport: self.transport, clock: clock, during: operation)
+    }
+
+    /// Returns the signed-in user's name; `nil` for a key, and if the service does not tell.
+    func caller(during task: String) async throws(SyncError) -> String? {
+      guard case .user(_, let keeper) = transport.access else { return nil }
+      let isSameChain = transport.isExpected(try await keeper.current())
+      if isSameChain, let user = user.withLock({ $0 }) { return user }
+      let path = session.rootPath + database.path(of: "users/caller", in: .public)
+      let response = try await session.send(
+        "GET", HTTPAddress(session.base.origin, path: path), mayBeCompressed: true, during: task)
+      if let failure = ServiceFailure(response) {
+        heed(failure)
+        let error = failure.error(during: task, recordType: nil)
+        guard [.authentication, .remoteUnavailable].contains(error.code) else { return nil }
+        throw error
+      }
+      guard response.status == 200 else {
+        let error = HTTPFailure.status(response, during: task, awaited: "an answer of CloudKit")
+        guard [.authentication, .remoteUnavailable].contains(error.code) else { return nil }
+        throw error
+      }
+      guard let value = try? JSONValueSlice(checking: response.body[...]),
+        let name = JSONPointer("/userRecordName").value(in: value)?.string()
+      else { return nil }
+      user.withLock { $0 = name }
+      return name
     }
 
     /// An answer, with the service's time when its request was sent.
@@ -65,6 +95,7 @@
       // Every write has a precondition, so that a copy of a request has no second effect.
       let response = try await session.send(
         "POST", address, headers: ["Content-Type": "text/plain"], body: body, repeatsSafely: true,
+        mayBeCompressed: true,
         during: task)
       let date = response.headers["Date"].flatMap(HTTPDate.timestamp)
       if let failure = ServiceFailure(response) {
@@ -136,6 +167,8 @@
     let transport: any HTTPTransport
     let clock: any SyncPorts.Clock<Duration>
     private let turn = Turn()
+    /// The token that the last answer has left, if nobody else uses them.
+    private let expected = Expected()
 
     /// The header with the token for the next request.
     private static let nextToken = "X-Apple-CloudKit-Web-Auth-Token"
@@ -146,6 +179,15 @@
       self.clock = clock
     }
 
+    var boundsCompressedBodies: Bool { transport.boundsCompressedBodies }
+
+    /// Whether a token comes from the last answer.
+    func isExpected(_ token: String) -> Bool { expected.token.withLock { $0 == token } }
+
+    private final class Expected: Sendable {
+      let token = Mutex<String?>(nil)
+    }
+
     func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
       var request = request
       switch access {
@@ -154,7 +196,7 @@
         for (name, value) in headers.fields { request.headers[name] = value }
         return try await transport.send(request)
       case .user(let apiToken, let keeper):
-        try await turn.take()
+        try await turn.take(during: "asking CloudKit")
         defer { turn.pass() }
         let token = try await keeper.current()
         request.address = HTTPAddress(
@@ -170,61 +212,12 @@
               "The service's next web auth token has a character that no token has.")
           }
           try await keeper.keep(next)
+          expected.token.withLock { $0 = next }
+        } else {
+          expected.token.withLock { $0 = token }
         }
         return response
       }
-    }
-  }
-
-  /// Lets tasks act one at a time, in the order in which they asked.
-  private final class Turn: Sendable {
-    private struct State {
-      var isTaken = false
-      var nextID = 0
-      var waiters: [(id: Int, continuation: CheckedContinuation<Bool, Never>)] = []
-    }
-    private let state = Mutex(State())
-
-    /// Waits for the turn.
-    ///
-    /// - Throws: `cancelled` if the task is cancelled meanwhile; the turn is then not taken.
-    func take() async throws(SyncError) {
-      let id = state.withLock { state in
-        state.nextID += 1
-        return state.nextID
-      }
-      let isMine = await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          // The handler below may have run already.
-          let outcome = state.withLock { state -> Bool? in
-            if Task.isCancelled { return false }
-            guard state.isTaken else {
-              state.isTaken = true
-              return true
-            }
-            state.waiters.append((id, continuation))
-            return nil
-          }
-          if let outcome { continuation.resume(returning: outcome) }
-        }
-      } onCancel: {
-        let waiter = state.withLock { state in
-          let place = state.waiters.firstIndex { $0.id == id }
-          return place.map { state.waiters.remove(at: $0) }
-        }
-        waiter?.continuation.resume(returning: false)
-      }
-      guard isMine else { throw SyncError(.cancelled, during: "asking CloudKit") }
-    }
-
-    /// Ends the turn.
-    func pass() {
-      let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-        guard state.waiters.isEmpty else { return state.waiters.removeFirst().continuation }
-        state.isTaken = false
-        return nil
-      }
-      next?.resume(returning: true)
     }
   }
 #endif

@@ -83,6 +83,16 @@
     /// The record type and the field that marks deleted records.
     public func query(for type: RecordType) -> String { types[type]?.query ?? "" }
 
+    /// Returns the signed-in user, by one request to `users/caller` for each chain of tokens.
+    ///
+    /// It is `nil` for a server-to-server key, whose data are the same for all keys, and for a service
+    /// that does not tell.
+    ///
+    /// - Throws: The errors of ``page(_:)``.
+    public func account() async throws(SyncError) -> RemoteAccount? {
+      try await service.caller(during: "asking who the user is").map(RemoteAccount.named)
+    }
+
     /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
     ///
     /// - Throws: `authentication` for a key, a signature or a token that is not accepted, with

@@ -41,26 +41,75 @@ public struct HTTPAddress: Hashable, Sendable {
 
   /// The address that a reference in an answer means (RFC 3986, section 5.2).
   ///
-  /// A fragment is dropped. `nil` for an invalid reference.
+  /// A fragment is dropped. Characters that no address has, such as spaces, are encoded as browsers do.
+  /// `nil` for an invalid reference.
   package func resolving(_ text: String) -> HTTPAddress? {
-    let reference = text.prefix { $0 != "#" }
-    if reference.isEmpty { return text.isEmpty ? nil : self }
-    if reference.hasPrefix("//") { return HTTPAddress("\(origin.isSecure ? "https" : "http"):\(reference)") }
-    if reference.hasPrefix("/") { return HTTPAddress("\(origin)\(reference)") }
-    if reference.hasPrefix("?") { return HTTPAddress("\(origin)\(path)\(reference)") }
-    let first = reference.prefix { $0 != "/" && $0 != "?" }
-    if first.contains(":") { return HTTPAddress(String(reference)) }
-    let parts = reference.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    var pieces = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-    for piece in parts[0].split(separator: "/", omittingEmptySubsequences: false) {
-      switch piece {
-      case ".": continue
-      case "..": if pieces.count > 1 { pieces.removeLast() }
-      default: pieces.append(piece)
-      }
+    let written = text.prefix { $0 != "#" }
+    if written.isEmpty { return text.isEmpty ? nil : self }
+    let reference = Self.sendable(written)
+    let scheme = origin.isSecure ? "https" : "http"
+    let whole: HTTPAddress?
+    if reference.hasPrefix("//") {
+      whole = HTTPAddress("\(scheme):\(reference)")
+    } else if reference.hasPrefix("/") {
+      whole = HTTPAddress("\(origin)\(reference)")
+    } else if reference.hasPrefix("?") {
+      return HTTPAddress("\(origin)\(path)\(reference)")
+    } else if reference.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") {
+      whole = HTTPAddress(reference)
+    } else {
+      let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      whole = HTTPAddress("\(origin)\(folder.joined(separator: "/"))/\(reference)")
     }
-    let query = parts.count > 1 ? "?\(parts[1])" : ""
-    return HTTPAddress("\(origin)\(pieces.joined(separator: "/"))\(query)")
+    guard let whole else { return nil }
+    return HTTPAddress(whole.origin, path: Self.withoutDots(whole.path), query: whole.query)
+  }
+
+  /// A reference in which every character that no address has is encoded.
+  private static func sendable(_ text: Substring) -> String {
+    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    if trimmed.utf8.allSatisfy(mayOccur) { return trimmed }
+    return trimmed.unicodeScalars.reduce(into: "") { result, scalar in
+      if "\t\n\r".unicodeScalars.contains(scalar) { return }
+      let character = String(scalar)
+      result += character.utf8.allSatisfy(mayOccur) ? character : PercentEncoding.encoded(character)
+    }
+  }
+
+  /// A path without the segments `.` and `..`, encoded or not (RFC 3986, section 5.2.4).
+  private static func withoutDots(_ path: String) -> String {
+    guard path.contains("/.") || path.lowercased().contains("/%2e") else { return path }
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    var kept: [Substring] = []
+    for (index, segment) in segments.enumerated() {
+      let dots = segment.lowercased().replacing("%2e", with: ".")
+      guard dots == "." || dots == ".." else {
+        kept.append(segment)
+        continue
+      }
+      if dots == "..", !kept.isEmpty { kept.removeLast() }
+      if index == segments.count - 1 { kept.append("") }
+    }
+    return "/" + kept.joined(separator: "/")
+  }
+
+  /// The address without some parameters of its query.
+  package func without(_ names: [String]) -> HTTPAddress {
+    guard let query, !names.isEmpty else { return self }
+    let parts = query.split(separator: "&", omittingEmptySubsequences: false)
+    let kept = parts.filter { part in
+      let name = part.prefix { $0 != "=" }.replacing("+", with: " ")
+      return !names.contains(PercentEncoding.decoded(name) ?? String(name))
+    }
+    guard kept.count < parts.count else { return self }
+    return HTTPAddress(origin, path: path, query: kept.isEmpty ? nil : kept.joined(separator: "&"))
+  }
+
+  /// The address with a further parameter at the end of its query.
+  package func adding(_ name: String, _ value: String) -> HTTPAddress {
+    let added = "\(PercentEncoding.encoded(name))=\(PercentEncoding.encoded(value))"
+    let query = query.map { $0.isEmpty ? added : "\($0)&\(added)" } ?? added
+    return HTTPAddress(origin, path: path, query: query)
   }
 
   private static func place(_ authority: Substring) -> (host: String, port: Int?)? {

@@ -16,7 +16,9 @@ extension RESTAPI {
   /// - Throws: `invalidConfiguration` with the path of the wrong member, and with the nearest known
   ///   one for a member that is not known.
   public init(json: [UInt8], named name: String) throws(SyncError) {
-    let root = try DeclaredValue(json, of: name).object(["base", "auth", "types", "keepsUnknownMembers"])
+    let root = try DeclaredValue(json, of: name).object([
+      "base", "auth", "types", "keepsUnknownMembers", "account", "pace",
+    ])
     let types = try root.required("types")
     var collections: [Collection] = []
     for (type, declaration) in try types.entries() {
@@ -27,6 +29,13 @@ extension RESTAPI {
       base: try root.required("base").text(), credentials: try root["auth"].map(Self.credentials),
       collections: collections)
     keepsUnknownMembers = try root["keepsUnknownMembers"]?.flag() ?? false
+    account = try root["account"].map(Account.init)
+    if let value = root["pace"] {
+      let parts = try value.object(["requests", "seconds"])
+      pace = Pace(
+        try parts.required("requests").wholeNumber(in: 1...1_000_000),
+        in: try parts.required("seconds").seconds(in: 0.001...86_400))
+    }
     do {
       try check()
     } catch {
@@ -35,11 +44,17 @@ extension RESTAPI {
   }
 
   private static func credentials(_ value: DeclaredValue) throws(SyncError) -> HTTPCredentials {
-    let (scheme, object) = try value.variant(["bearer": [], "basic": [], "header": []])
+    let (scheme, object) = try value.variant([
+      "bearer": [], "basic": [], "header": [], "query": [], "oauth2": [],
+    ])
     let member = try object.required(scheme)
     switch scheme {
     case "bearer": return .bearer(try member.secret())
     case "basic": return .basic(try member.secret())
+    case "oauth2": return .oauth2(try OAuth2Client(member))
+    case "query":
+      let query = try member.object(["name", "value"])
+      return .query(try query.required("name").text(), try query.required("value").secret())
     default:
       let header = try member.object(["name", "value"])
       let name = try header.required("name")
@@ -47,6 +62,30 @@ extension RESTAPI {
       guard HTTPHeaders.isName(text) else { throw name.failure("is not the name of a header.") }
       return .header(text, try header.required("value").secret())
     }
+  }
+}
+
+extension OAuth2Client {
+  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+    let object = try value.object(["tokenURL", "clientID", "clientSecret", "refreshToken", "scope"])
+    self.init(
+      tokenURL: try object.required("tokenURL").text(), clientID: try object.required("clientID").secret(),
+      clientSecret: try object["clientSecret"]?.secret(), refreshToken: try object["refreshToken"]?.secret(),
+      scope: try object["scope"]?.text())
+    guard clientSecret != nil || refreshToken != nil else {
+      throw value.failure("lacks \"clientSecret\", without which a client cannot ask for itself.")
+    }
+  }
+}
+
+extension RESTAPI.Account {
+  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+    guard value.kind == .object else {
+      self = .value(try value.secret())
+      return
+    }
+    let object = try value.object(["path", "id"])
+    self = .at(path: try object.required("path").text(), id: try object.required("id").pointer())
   }
 }
 
@@ -163,7 +202,9 @@ extension RESTAPI.Delta {
 
 extension RESTAPI.Push {
   fileprivate init(_ value: DeclaredValue) throws(SyncError) {
-    let object = try value.object(["write", "create", "idempotency", "find", "delete", "precondition"])
+    let object = try value.object([
+      "write", "create", "idempotency", "find", "delete", "precondition", "body", "reason",
+    ])
     self.init(
       write: try object["write"]?.request(["PUT", "PATCH", "POST"]),
       create: try object["create"]?.request(["POST", "PUT"]),
@@ -174,6 +215,8 @@ extension RESTAPI.Push {
     if write == nil, create == nil {
       throw value.failure("needs \"write\", \"create\" or both: how records are changed and made.")
     }
+    if let member = object["body"] { body = try member.pointer() }
+    reason = try object["reason"]?.pointer()
   }
 }
 
@@ -209,7 +252,18 @@ extension RESTAPI {
   ///
   /// - Throws: `invalidConfiguration` with the path of the wrong member.
   func check() throws(SyncError) {
-    for collection in collections { try collection.check() }
+    for collection in collections { try collection.check(beside: credentials?.parameter) }
+    func wrong(_ message: String) -> SyncError {
+      SyncError(.invalidConfiguration, during: "reading the description of an API", message)
+    }
+    if case .at(let path, _) = account,
+      path.contains("://") || path.hasPrefix("//") || HTTPAddress("https://host/\(path)") == nil
+    {
+      throw wrong("account.path is \"\(path)\", not a path below the base.")
+    }
+    if let pace, pace.requests < 1 || pace.span <= .zero {
+      throw wrong("pace must be of 1 request or more, in more than no time.")
+    }
   }
 }
 
@@ -217,7 +271,7 @@ extension RESTAPI.Collection {
   /// The place of a member in the declaration, for errors.
   func place(_ member: String) -> String { "types.\(entity.type).\(member)" }
 
-  fileprivate func check() throws(SyncError) {
+  fileprivate func check(beside secret: String?) throws(SyncError) {
     try check(path, at: "path", hasKey: false)
     try check(item, at: "item", hasKey: true)
     try check(push?.write?.path, at: "push.write", hasKey: true)
@@ -234,7 +288,7 @@ extension RESTAPI.Collection {
       throw wrong(
         "push.precondition", "is \"version\", which needs \"version\" to be a member of the record.")
     }
-    let names = parameters
+    let names = parameters + (secret.map { [($0, "auth.query")] } ?? [])
     for (index, name) in names.enumerated() where names[..<index].contains(where: { $0.name == name.name }) {
       throw wrong(name.place, "uses the parameter \"\(name.name)\" a second time.")
     }

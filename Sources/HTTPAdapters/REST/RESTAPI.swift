@@ -20,6 +20,10 @@ public struct RESTAPI: Hashable, Sendable {
   public var credentials: HTTPCredentials?
   /// The record types.
   public var collections: [Collection]
+  /// Whose data the API shows to the credentials; `nil` if nothing tells it but the credentials.
+  public var account: Account?
+  /// The budget of requests of all types together; `nil` for any number.
+  public var pace: Pace?
   /// Whether the API keeps members of a record that it does not know.
   public var keepsUnknownMembers = false
 
@@ -35,6 +39,28 @@ public struct RESTAPI: Hashable, Sendable {
   /// - Throws: `invalidConfiguration` for invalid names, a cycle, or a missing type.
   public var schema: SyncSchema {
     get throws(SyncError) { try SyncSchema(collections.map(\.entity)) }
+  }
+
+  /// Where the account is told whose data the API shows.
+  public enum Account: Hashable, Sendable {
+    /// In the answer to a request for this path, at this pointer: text or a number.
+    case at(path: String, id: JSONPointer)
+    /// In a place like that of a secret.
+    case value(HTTPSecret)
+  }
+
+  /// A budget of requests.
+  public struct Pace: Hashable, Sendable {
+    /// The most requests in any span of this length.
+    public var requests: Int
+    /// The length of the span.
+    public var span: Duration
+
+    /// Creates a budget.
+    public init(_ requests: Int, in span: Duration) {
+      self.requests = requests
+      self.span = span
+    }
   }
 
   /// How one record type is read and written.
@@ -195,6 +221,11 @@ public struct RESTAPI: Hashable, Sendable {
     /// Without one, the record is looked at before it is written, and a write of another client
     /// between the two is lost.
     public var precondition: Precondition?
+
+    /// The member of a sent body that holds the record; the whole body by default.
+    public var body: JSONPointer = ""
+    /// The reason in the answer to a refused write; where the common formats have it by default.
+    public var reason: JSONPointer?
 
     /// Creates a description of writes.
     public init(

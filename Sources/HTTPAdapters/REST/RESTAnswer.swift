@@ -6,6 +6,8 @@ import SyncPorts
 struct RESTAnswer: Sendable {
   /// The elements of the list.
   private(set) var rows: [ArraySlice<UInt8>] = []
+  /// The readable forms of those elements that are no JSON, for their keys.
+  private(set) var mended: [Int: ArraySlice<UInt8>] = [:]
   /// The text that leads to the next page: an address or a cursor; `nil` at the end.
   private(set) var next: String?
   /// The number of records that the listing has in all.
@@ -29,8 +31,7 @@ struct RESTAnswer: Sendable {
   /// - Throws: The error that its status means; `invalidResponse` if the body is not JSON;
   ///   `inconsistentData` if a pointer leads to a value of another kind than expected.
   init(
-    _ response: HTTPResponse, from address: HTTPAddress, of collection: RESTAPI.Collection,
-    during operation: String
+    _ response: HTTPResponse, of collection: RESTAPI.Collection, during operation: String
   ) throws(SyncError) {
     tag = response.headers["ETag"]
     date = response.headers["Date"].flatMap(HTTPDate.timestamp)
@@ -50,15 +51,23 @@ struct RESTAnswer: Sendable {
     }
     next = Self.link(in: response, of: collection)
     guard response.status != 204 else { return }
-    let whole: JSONValueSlice
+    var whole: JSONValueSlice
+    var flawed: MendedJSON?
     do {
       // A record that nests too deeply is malformed; the page is not.
       whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
     } catch {
-      throw HTTPFailure.unreadable(error, in: response, from: address, during: operation)
+      flawed = MendedJSON(response.body, after: error)
+      guard let flawed, let mended = try? JSONValueSlice(checking: flawed.bytes[...], depthLimit: .max) else {
+        throw HTTPFailure.unreadable(error, of: response, during: operation)
+      }
+      whole = mended
     }
     let reading = Reading(collection: collection, operation: operation)
     let values = JSONPointer.values(at: reading.pointers.map(\.pointer), in: whole)
+    if let flawed, reading.isFlawed(values, flawed) {
+      throw HTTPFailure.unreadable(flawed.error, of: response, during: operation)
+    }
     for (wanted, value) in zip(reading.pointers, values) {
       switch wanted.role {
       case .records: rows = try reading.rows(value, wanted, of: values)
@@ -68,6 +77,22 @@ struct RESTAnswer: Sendable {
       case .clock: clock = try reading.time(value, wanted)
       case .more: isLast = reading.isRaised(value) != (collection.more?.whileMore ?? true)
       }
+    }
+    if let flawed { try setAside(flawed, in: response, during: operation) }
+  }
+
+  /// Restores the elements that are no JSON, which are malformed records.
+  ///
+  /// - Throws: `invalidResponse` if no flaw is in an element of the list.
+  private mutating func setAside(
+    _ flawed: MendedJSON, in response: HTTPResponse, during operation: String
+  ) throws(SyncError) {
+    for (index, row) in rows.enumerated() where flawed.isFlawed(row.indices) {
+      mended[index] = row
+      rows[index] = response.body[row.indices]
+    }
+    guard !mended.isEmpty else {
+      throw HTTPFailure.unreadable(flawed.error, of: response, during: operation)
     }
   }
 
@@ -117,6 +142,13 @@ struct RESTAnswer: Sendable {
       }
       if let more = collection.more { wanted.append((.more, more.pointer, "paging.more")) }
       return wanted
+    }
+
+    /// Whether a mended value is one that decides about the list.
+    func isFlawed(_ values: [JSONValueSlice?], _ flawed: MendedJSON) -> Bool {
+      zip(pointers, values).contains { wanted, value in
+        wanted.role != .records && value.map { flawed.isFlawed($0.bytes.indices) } ?? false
+      }
     }
 
     /// Whether a flag is true, or a number above 0.

@@ -19,6 +19,8 @@ extension RESTEdit {
         request.method, records.requests.collection(request.path), headers: headers,
         body: try body(onto: nil, during: operation), isAboutEdits: true, during: operation)
     } catch {
+      // Credentials that could not be obtained have sent nothing.
+      if error.code == .authentication || error.code == .invalidConfiguration { throw error }
       // Neither a request in a pause nor one without a connection has reached the server.
       let wasSent = (error.underlying as? any TransportFailure)?.mayHaveArrived ?? (error.retryAfter == nil)
       guard wasSent else { return .retryLater(after: error.retryAfter) }

@@ -68,7 +68,7 @@ struct RESTListing: Sendable {
       }
       return .reset(.tokenExpired)
     }
-    let answer = try RESTAnswer(asked.response, from: asked.address, of: collection, during: operation)
+    let answer = try RESTAnswer(asked.response, of: collection, during: operation)
     return try await first(
       answer, asked, since: base, listedAt: listedAt, elapsed: elapsed(), confirming: pages)
   }
@@ -119,7 +119,7 @@ struct RESTListing: Sendable {
     case 400, 404, 410, 422: return .reset(.pageTokenExpired)
     default: break
     }
-    let answer = try RESTAnswer(asked.response, from: asked.address, of: collection, during: operation)
+    let answer = try RESTAnswer(asked.response, of: collection, during: operation)
     if case .since(let began) = bookmark.candidate.start,
       case .since(_, _, let overlap, _) = collection.delta,
       try answer.serverTime(elapsed: .zero, of: collection, during: operation) + overlap < began
@@ -199,6 +199,7 @@ struct RESTListing: Sendable {
     var reader = reader
     reader.latest = (answer.date ?? session.clock.timestamp) + RESTRecordReader.longestLead
     var changes = answer.rows.map(reader.read)
+    for (index, row) in answer.mended { changes[index] = reader.named(changes[index], by: row) }
     tellOfVersionsAhead(changes, answer.rows, reader)
     if before.pages == 0, before.coverage == .full { try refuseUnreadable(answer.rows, changes) }
     let isOverlapping = pagination.overlaps(before, limit: asked.limit)
@@ -370,8 +371,7 @@ extension RESTListing {
       closing.start = .since(began + overlap)
     }
     let asked = try await ask { [closing] _ in (1, requests.first(closing, limit: 1)) }
-    return try !RESTAnswer(asked.response, from: asked.address, of: collection, during: operation).rows
-      .isEmpty
+    return try !RESTAnswer(asked.response, of: collection, during: operation).rows.isEmpty
   }
 }
 
@@ -441,7 +441,7 @@ extension RESTListing {
     guard isUnchanged(walk, asked.response) else {
       // The server may be unavailable for a while, which tells nothing about its pages.
       if walk.index > 0, [404, 410].contains(asked.response.status) { return .reset(.tokenExpired) }
-      let answer = try RESTAnswer(asked.response, from: asked.address, of: collection, during: operation)
+      let answer = try RESTAnswer(asked.response, of: collection, during: operation)
       guard walk.index == 0 else { return .reset(.tokenExpired) }
       return try await first(
         answer, asked, since: nil, listedAt: session.clock.timestamp, elapsed: elapsed())
@@ -471,7 +471,7 @@ extension RESTListing {
 
   /// Keeps the place of a 404, which ends the listing.
   func tagEnd(_ asked: Asked, _ bookmark: inout RESTBookmark) {
-    bookmark.tagged?.append(RESTToken.Page(target: asked.address.target, tag: nil))
+    bookmark.tagged?.append(RESTToken.Page(target: requests.target(of: asked.address), tag: nil))
   }
 
   /// Keeps the tag of a page.
@@ -481,6 +481,6 @@ extension RESTListing {
       bookmark.tagged = nil
       return
     }
-    bookmark.tagged?.append(RESTToken.Page(target: asked.address.target, tag: tag))
+    bookmark.tagged?.append(RESTToken.Page(target: requests.target(of: asked.address), tag: tag))
   }
 }

@@ -149,7 +149,7 @@ struct RESTPagination: Sendable {
     guard next.origin == requests.base.origin || collection.rebasesLinks else {
       throw wrong("\(place) leads to \(next.origin), which is another origin; nothing was sent there.")
     }
-    return next.target
+    return requests.target(of: next)
   }
 
   /// The member that leads to the next page.

@@ -81,7 +81,15 @@ struct RESTRecords: Sendable {
     do {
       whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
     } catch {
-      throw HTTPFailure.unreadable(error, during: operation)
+      guard response.status == 200, MendedJSON(response.body, after: error) != nil else {
+        throw HTTPFailure.unreadable(error, of: response, during: operation)
+      }
+      // The record is there, and one of its bytes is none of JSON.
+      let bytes = Payload(response.body[...]).detached()
+      return Copy(
+        change: .malformed(
+          MalformedRecord(
+            type: requests.collection.entity.type, key: nil, bytes: bytes, reason: error.description)))
     }
     guard let value = requests.collection.itemRecord.value(in: whole) else {
       throw SyncError(
@@ -156,6 +164,17 @@ struct RESTRecordReader: Sendable {
     }
     return .malformed(
       MalformedRecord(type: entity.type, key: key, bytes: Payload(bytes).detached(), reason: reason))
+  }
+
+  /// A malformed record, with the key that its mended form has.
+  func named(_ change: RecordChange, by mended: ArraySlice<UInt8>) -> RecordChange {
+    guard case .malformed(let malformed) = change, malformed.key == nil,
+      let value = try? JSONValueSlice(checking: mended),
+      let key = try? key(JSONPointer.values(at: [collection.id], in: value)[0]), !key.contains("?")
+    else { return change }
+    return .malformed(
+      MalformedRecord(
+        type: malformed.type, key: key, bytes: malformed.bytes, reason: malformed.reason))
   }
 
   private struct Flaw: Error {

@@ -5,6 +5,8 @@ struct RESTRequests: Sendable {
   let collection: RESTAPI.Collection
   let base: HTTPAddress
   let rootPath: String
+  /// The parameter of the query that holds the credentials, which are added as a request is sent.
+  var keyParameter: String?
 
   /// The operation, for errors.
   var operation: String { "fetching a page of \(collection.entity.type)" }
@@ -22,8 +24,16 @@ struct RESTRequests: Sendable {
     list(bookmark.base, limit: limit, place: bookmark.place)
   }
 
-  /// The address with a target that the server gave.
-  func address(_ target: String) -> HTTPAddress { base.resolving(target) ?? base }
+  /// The address with a target that the server gave, and what ``target(of:)`` left out.
+  func address(_ target: String) -> HTTPAddress {
+    collection.secretQuery.sorted { $0.key < $1.key }
+      .reduce(base.resolving(target) ?? base) { $0.adding($1.key, $1.value) }
+  }
+
+  /// The path and the query of an address as they are stored: without secrets.
+  func target(of address: HTTPAddress) -> String {
+    address.without([keyParameter].compactMap(\.self) + collection.secretQuery.keys).target
+  }
 
   private func list(_ start: RESTToken?, limit: Int, place: RESTBookmark.Place) -> HTTPAddress {
     if case .target(let target) = place { return address(target) }
@@ -86,6 +96,16 @@ struct RESTRequests: Sendable {
 
   private func path(_ relative: String) -> String {
     "\(rootPath)/\(relative.hasPrefix("/") ? String(relative.dropFirst()) : relative)"
+  }
+}
+
+extension RESTAPI.Collection {
+  /// Those parameters of the query whose names say that they are secrets.
+  var secretQuery: [String: String] {
+    query.filter { name, _ in
+      let name = name.lowercased()
+      return ["key", "token", "secret", "password", "passwd", "signature"].contains { name.hasSuffix($0) }
+    }
   }
 }
 

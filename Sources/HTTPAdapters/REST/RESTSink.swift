@@ -228,7 +228,17 @@ struct RESTEdit: Sendable {
 
   /// The reason of a refusal, with the server's own words.
   func refusal(_ response: HTTPResponse, _ meaning: String) -> String {
-    "The server answered \(response.status): \(meaning)\(HTTPFailure.words(of: response))."
+    "The server answered \(response.status): \(meaning)\(reason(in: response) ?? HTTPFailure.words(of: response))."
+  }
+
+  /// What the description's pointer to the reason leads to, as the end of a sentence.
+  private func reason(in response: HTTPResponse) -> String? {
+    guard let pointer = collection.push?.reason,
+      let value = try? pointer.value(in: JSONValueSlice(checking: response.body[...], depthLimit: .max)),
+      !value.isNull
+    else { return nil }
+    let text = value.string() ?? String(decoding: value.bytes, as: UTF8.self)
+    return text.isEmpty ? nil : ": \(text.prefix(500))"
   }
 
   /// The outcome of a write that the server accepted.
@@ -334,7 +344,11 @@ struct RESTContent: Sendable {
     {
       members[FieldName(member)] = value.bytes
     }
-    return Array(members.payload.bytes)
+    // A record may have to be wrapped in members of the body.
+    let wrapped = (collection.push?.body.names ?? []).reversed().reduce(Array(members.payload.bytes)) {
+      Array("{".utf8) + JSONString.quoted($1) + Array(":".utf8) + $0 + Array("}".utf8)
+    }
+    return wrapped
   }
 
   /// Whether a record has every sent member, and none that the edit removed.

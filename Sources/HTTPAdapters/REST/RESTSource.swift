@@ -41,6 +41,8 @@ public final class RESTSource: RemoteRecordSource {
   private let collections: [RecordType: RESTAPI.Collection]
   private let shortfalls = Shortfalls()
   private let lookups = Mutex<[RecordType: Lookup]>([:])
+  /// The account, and the fingerprint of the credentials that have asked for it.
+  private let owner = Mutex<(name: String, credentials: String?)?>(nil)
 
   /// Settings for requests to an API.
   public struct Options: Hashable, Sendable {
@@ -52,6 +54,8 @@ public final class RESTSource: RemoteRecordSource {
     ///
     /// It exposes records and credentials to every host on the way.
     public var allowsPlainHTTP = false
+    /// The app's own words in each `User-Agent`, before those of this library; `nil` for none.
+    public var userAgent: String?
 
     /// Creates the default options.
     public init() {}
@@ -78,6 +82,8 @@ public final class RESTSource: RemoteRecordSource {
     settings.deadline = options.deadline
     settings.bodyLimit = options.bodyLimit
     settings.plainHTTP = options.allowsPlainHTTP ? .everywhere : .onLoopback
+    settings.userAgent = options.userAgent
+    settings.pace = api.pace
     session = try HTTPSession(
       api.base, like: "https://api.example.com/v1/", authorization: api.credentials, options: settings,
       transport: transport, clock: clock, onAlert: onAlert, during: "preparing to read an API")
@@ -86,6 +92,9 @@ public final class RESTSource: RemoteRecordSource {
     identity = "rest:\(session.base)"
     capabilities = Self.capabilities(of: api.collections)
   }
+
+  /// Whether refused credentials may be replaced while the process runs, as those of a file may.
+  public var renewsCredentials: Bool { session.mayRenewCredentials }
 
   private static func capabilities(of collections: [RESTAPI.Collection]) -> SourceCapabilities {
     // The engine has one set of capabilities for all types, so the weakest one counts.
@@ -115,12 +124,19 @@ public final class RESTSource: RemoteRecordSource {
   public func query(for type: RecordType) -> String {
     guard let collection = collections[type] else { return "" }
     var fields = TokenFields(named: "rest1")
-    for (name, value) in collection.query { fields["?\(name)"] = value }
+    for (name, value) in collection.query {
+      fields["?\(name)"] =
+        collection.secretQuery[name] == nil ? value : HTTPCredentials.fingerprint(of: value)
+    }
     fields["path"] = collection.path
     fields["id"] = collection.id.text
     fields["records"] = collection.records.text
     fields["version"] = collection.version?.text
     fields["deleted"] = collection.deleted?.text
+    // What numbers mean as versions depends on it.
+    if case .since(_, let format, _, _) = collection.delta, format != .rfc3339, collection.version != nil {
+      fields["numbers"] = format.rawValue
+    }
     switch collection.deletedIf {
     case .word(let word): fields["word"] = word
     case .presence: fields[mark: "presence"] = true
@@ -157,13 +173,71 @@ public final class RESTSource: RemoteRecordSource {
     }
   }
 
+  /// Returns the account that the description names, otherwise what tells the credentials from others.
+  ///
+  /// Without ``RESTAPI/account``, nothing is asked. A request is sent for credentials that have not yet
+  /// asked.
+  ///
+  /// - Throws: The errors of ``page(_:)``; `inconsistentData` if the answer does not tell an account.
+  public func account() async throws(SyncError) -> RemoteAccount? {
+    let operation = "asking whose data the API shows"
+    switch api.account {
+    case .value(let place): return .named(try await place.current(during: operation))
+    case .at(let path, let pointer):
+      let credentials = try await session.fingerprints()
+      if let owner = owner.withLock({ $0 }), owner.credentials.map(credentials.contains) ?? true {
+        return .named(owner.name)
+      }
+      let name = try await name(at: path, pointer, during: operation)
+      let last = try await session.fingerprints().last
+      owner.withLock { $0 = (name, last) }
+      return .named(name)
+    case nil:
+      let credentials = try await session.fingerprints()
+      return credentials.isEmpty ? nil : .credentials(credentials)
+    }
+  }
+
+  private func name(
+    at path: String, _ pointer: JSONPointer, during operation: String
+  ) async throws(SyncError) -> String {
+    let relative = path.hasPrefix("/") ? String(path.dropFirst()) : path
+    guard let address = HTTPAddress("\(session.base.origin)\(session.rootPath)/\(relative)") else {
+      throw SyncError(.invalidConfiguration, during: operation, "account.path is no path.")
+    }
+    let response = try await session.send("GET", address, mayBeCompressed: true, during: operation)
+    guard response.status == 200 else {
+      throw HTTPFailure.status(
+        response, during: operation, awaited: "an answer that tells the account",
+        special: [
+          404: (.invalidConfiguration, ": there is nothing at \"\(path)\" (account.path).")
+        ])
+    }
+    let value: JSONValueSlice?
+    do {
+      value = try pointer.value(in: JSONValueSlice(checking: response.body[...], depthLimit: .max))
+    } catch {
+      throw HTTPFailure.unreadable(error, during: operation)
+    }
+    if let text = value?.string(), !text.isEmpty { return text }
+    if let value, value.kind == .number, value.integer() != nil {
+      return String(decoding: value.bytes, as: UTF8.self)
+    }
+    throw SyncError(
+      .inconsistentData, during: operation,
+      "\(pointer) (account.id) \(value.map { "is \($0.kind.inWords)" } ?? "leads to nothing"); expected is the account's id."
+    )
+  }
+
   func requests(for type: RecordType) throws(SyncError) -> RESTRequests {
     guard let collection = collections[type] else {
       throw SyncError(
         .invalidConfiguration, during: "fetching a page of \(type)",
         "The description of the API has no type \(type).")
     }
-    return RESTRequests(collection: collection, base: session.base, rootPath: session.rootPath)
+    return RESTRequests(
+      collection: collection, base: session.base, rootPath: session.rootPath,
+      keyParameter: api.credentials?.parameter)
   }
 
   /// Returns the current copies of those records that exist, with one request for each.

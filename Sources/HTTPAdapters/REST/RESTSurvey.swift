@@ -32,8 +32,7 @@ extension RESTSource {
     let elapsed = stopwatch()
     var survey = RESTSurvey()
     do throws(SyncError) {
-      let answer = try RESTAnswer(
-        asked.response, from: asked.address, of: collection, during: requests.operation)
+      let answer = try RESTAnswer(asked.response, of: collection, during: requests.operation)
       let look = Look(
         answer: answer, collection: collection, requests: requests, address: asked.address,
         limit: asked.limit)
@@ -326,7 +325,7 @@ struct RESTTrial: Sendable {
         )
         return nil
       }
-      return try RESTAnswer(asked.response, from: asked.address, of: collection, during: listing.operation)
+      return try RESTAnswer(asked.response, of: collection, during: listing.operation)
     } catch {
       survey.complain("A request \(purpose) fails (\(collection.place(member))): \(error.message)")
       return nil

@@ -18,6 +18,10 @@ package struct HTTPSession: Sendable {
   private let transport: any HTTPTransport
   private let options: Options
 
+  private let budget: RequestBudget?
+  /// The words of the app in the name by which requests say who asks.
+  private let userAgent: String?
+
   /// The name by which requests say who asks. Some servers refuse requests without one.
   package static let userAgent = "CanonicalSync/\(LibraryVersion.current)"
 
@@ -32,6 +36,10 @@ package struct HTTPSession: Sendable {
     package var bodyLimit = 64 << 20
     /// Whether `http` is allowed.
     package var plainHTTP = PlainHTTP.refused
+    /// The app's own words in each `User-Agent`, before ours.
+    package var userAgent: String?
+    /// The budget of requests; `nil` for any number.
+    package var pace: RESTAPI.Pace?
 
     /// Creates the default options.
     package init() {}
@@ -79,8 +87,18 @@ package struct HTTPSession: Sendable {
     guard authorization?.isSendable != false else {
       throw refuse("The credentials contain a character that a header cannot hold.")
     }
+    guard options.userAgent?.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) != false else {
+      throw refuse("The name for User-Agent contains a character that a header cannot hold.")
+    }
     self.base = address
-    self.authorization = authorization
+    if let client = (authorization as? HTTPCredentials)?.client {
+      self.authorization = try OAuth2Authorization(
+        client, options: options, transport: transport, clock: clock)
+    } else {
+      self.authorization = authorization
+    }
+    userAgent = options.userAgent
+    budget = options.pace.map { RequestBudget($0, by: clock) }
     self.transport = transport
     self.options = options
     self.clock = clock
@@ -120,7 +138,8 @@ package struct HTTPSession: Sendable {
       bodyLimit: max(0, options.bodyLimit))
     request.repeatsSafely = repeatsSafely
     if request.headers["Accept"] == nil { request.headers["Accept"] = "application/json" }
-    if request.headers["User-Agent"] == nil { request.headers["User-Agent"] = Self.userAgent }
+    let words = request.headers["User-Agent"] ?? userAgent ?? ""
+    request.headers["User-Agent"] = words.isEmpty ? Self.userAgent : "\(words) \(Self.userAgent)"
     // A small compressed answer could have any size, so the transport has to count the bytes as they
     // are unpacked.
     request.headers["Accept-Encoding"] =
@@ -142,7 +161,7 @@ package struct HTTPSession: Sendable {
         )
       }
       var response = try await response(to: request, during: operation)
-      response.isRedirected = isRedirected
+      (response.isRedirected, response.address) = (isRedirected, request.address)
       let isRead = request.method == "GET" || request.method == "HEAD"
       guard [301, 302, 307, 308].contains(response.status) || response.status == 303 && isRead else {
         return response
@@ -157,14 +176,33 @@ package struct HTTPSession: Sendable {
     throw SyncError(.invalidResponse, during: operation, "The server redirects too many times.")
   }
 
+  private func sent(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+    try await budget?.turn()
+    return try await transport.send(request)
+  }
+
+  /// Whether the credentials may be others by themselves after a refusal.
+  package var mayRenewCredentials: Bool { authorization?.mayChange ?? false }
+
+  /// What tells these credentials from others; see ``HTTPAuthorization/fingerprints()``.
+  package func fingerprints() async throws(SyncError) -> [String] {
+    try await authorization?.fingerprints() ?? []
+  }
+
   private func response(
     to request: HTTPRequest, during operation: String
   ) async throws(SyncError) -> HTTPResponse {
-    var signed = request
     var response: HTTPResponse
     do {
+      var signed = request
       try await authorization?.authorize(&signed)
-      response = try await transport.send(signed)
+      response = try await sent(signed)
+      // Nothing was done by the refused request, so it may be sent again, whatever it is.
+      if response.status == 401, let authorization, try await authorization.renew(after: signed) {
+        signed = request
+        try await authorization.authorize(&signed)
+        response = try await sent(signed)
+      }
     } catch {
       var failure = error
       failure.operation = operation

@@ -75,11 +75,13 @@ package struct TokenFields: Hashable, Sendable {
 
 /// The number of records of each type that fit into an answer.
 ///
-/// It is learned from answers that were too long.
+/// It is learned from answers that were too long, or took too long.
 package final class PageSizes: Sendable {
   private let largest = Mutex<[RecordType: Int]>([:])
 
   /// Requests a page, with half as many records each time the answer is too long.
+  ///
+  /// After an answer that took too long, the next call asks for half as many.
   ///
   /// Later pages begin with the size that fitted: an answer that is too long is read up to the
   /// limit before it is abandoned.
@@ -92,9 +94,12 @@ package final class PageSizes: Sendable {
       do throws(SyncError) {
         return try await ask(size)
       } catch {
-        guard error.underlying is HTTPFailure.TooLong, size > 1 else { throw error }
+        let isTooSlow = error.underlying is HTTPFailure.TooSlow
+        guard isTooSlow || error.underlying is HTTPFailure.TooLong, size > 1 else { throw error }
         size /= 2
         largest.withLock { $0[type] = size }
+        // The server may be away altogether: the engine decides when to ask again.
+        if isTooSlow { throw error }
       }
     }
   }

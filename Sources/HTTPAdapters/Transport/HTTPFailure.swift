@@ -30,30 +30,12 @@ package enum HTTPFailure {
       "The server sends a compressed body, which was not requested.")
   }
 
-  package static func unreadable(_ error: JSONError, during operation: String) -> SyncError {
-    SyncError(.invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
-  }
-
-  /// The failure of an answer that is not JSON, which names a page of a browser by what it is.
-  ///
-  /// The query of the address may hold a secret, and is left out.
   package static func unreadable(
-    _ error: JSONError, in response: HTTPResponse, from address: HTTPAddress, during operation: String
+    _ error: JSONError, of response: HTTPResponse? = nil, during operation: String
   ) -> SyncError {
-    let place = "\(address.origin)\(address.path)"
-    let text = String(decoding: response.body.prefix(400), as: UTF8.self)
-    guard let first = text.first(where: { !$0.isWhitespace && $0 != "\u{FEFF}" }), first == "<" else {
-      let type = response.headers["Content-Type"].map { " (\($0.prefix(60)))" } ?? ""
-      return SyncError(
-        .invalidResponse, during: operation, "The answer from \(place)\(type) \(error.description).",
-        underlying: error)
-    }
-    let type = response.headers["Content-Type"].map { String($0.prefix(60)) } ?? "no Content-Type"
-    let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(80)
+    let place = response.map { origin(of: $0) + beginning(of: $0) } ?? ""
     return SyncError(
-      .invalidResponse, during: operation,
-      "The answer from \(place) is a page (\(type)), not JSON; it begins with \"\(words)\".",
-      underlying: error)
+      .invalidResponse, during: operation, "The answer \(error.description)\(place).", underlying: error)
   }
 
   package static func noHTTP(_ request: HTTPRequest, underlying: (any Error)? = nil) -> SyncError {
@@ -77,14 +59,18 @@ package enum HTTPFailure {
 
   package static func silent(_ request: HTTPRequest, for duration: Duration) -> SyncError {
     SyncError(
-      .remoteUnavailable, during: asking(request), "The server did not begin to answer within \(duration).")
+      .remoteUnavailable, during: asking(request), "The server did not begin to answer within \(duration).",
+      underlying: TooSlow())
   }
 
   package static func tooSlow(_ request: HTTPRequest) -> SyncError {
     SyncError(
       .remoteUnavailable, during: asking(request),
-      "The server did not complete its answer within \(request.deadline).")
+      "The server did not complete its answer within \(request.deadline).", underlying: TooSlow())
   }
+
+  /// Marks an answer that took too long, of which a smaller part may come in time.
+  package struct TooSlow: Error {}
 
   package static func cancelled(_ request: HTTPRequest) -> SyncError {
     SyncError(.cancelled, during: asking(request))
@@ -98,7 +84,9 @@ extension HTTPFailure {
   ///
   /// They are the first 200 characters of what the common formats of errors call the message.
   package static func words(of response: HTTPResponse) -> String {
-    guard let value = try? JSONValueSlice(checking: response.body[...]) else { return "" }
+    guard let value = try? JSONValueSlice(checking: response.body[...]) else {
+      return beginning(of: response)
+    }
     let pointers: [JSONPointer] = [
       "/message", "/error/message", "/error_description", "/detail", "/error", "/title",
     ]
@@ -106,6 +94,23 @@ extension HTTPFailure {
       !$0.isEmpty
     }
     return found.map { ": \($0.prefix(200))" } ?? ""
+  }
+
+  /// The beginning of an answer that is a page for people, as the end of a sentence.
+  private static func beginning(of response: HTTPResponse) -> String {
+    guard response.headers["Content-Type"]?.lowercased().contains("html") == true else { return "" }
+    let text = String(decoding: response.body.prefix(400), as: UTF8.self)
+    let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return words.isEmpty ? "" : ": it begins with \"\(words.prefix(100))\""
+  }
+
+  /// Where an answer comes from, and what it is, in parentheses; empty if that is not known.
+  ///
+  /// The query is left out, since it may hold secrets.
+  package static func origin(of response: HTTPResponse) -> String {
+    guard let address = response.address else { return "" }
+    let type = response.headers["Content-Type"]?.prefix { $0 != ";" }
+    return " (\(address.origin)\(address.path)\(type.map { ", \($0.prefix(60))" } ?? ""))"
   }
 
   /// The error that an unexpected status means to a caller.
@@ -122,11 +127,15 @@ extension HTTPFailure {
     let status = "The server answered \(response.status)\(detail.map { " (\($0))" } ?? "")"
     if let pause = RequestedPause.limit(in: response) {
       return SyncError(
-        .remoteUnavailable, during: operation, status + ": too many requests.", retryAfter: pause)
+        .remoteUnavailable, during: operation, status + ": too many requests\(words(of: response)).",
+        retryAfter: pause)
     }
     let meaning = special[response.status] ?? meaning(of: response.status, awaited: awaited)
+    let told = origin(of: response) + words(of: response)
+    let message =
+      meaning.message.hasSuffix(".") ? "\(meaning.message.dropLast())\(told)." : meaning.message + told
     return SyncError(
-      meaning.code, during: operation, status + meaning.message,
+      meaning.code, during: operation, status + message,
       retryAfter: meaning.code == .remoteUnavailable ? RequestedPause.retryAfter(in: response) : nil)
   }
 

@@ -66,6 +66,8 @@ public struct HTTPResponse: Hashable, Sendable {
   public var body: [UInt8]
   /// Whether the answer is of another address, to which a redirect led.
   package var isRedirected = false
+  /// The address that answered, without credentials; `nil` if no session sent the request.
+  package var address: HTTPAddress?
 
   /// Creates an answer.
   public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {

@@ -132,8 +132,8 @@ struct EditSettler {
     entry.base = remoteState.base
     entry.sent = nil
     entry.attempts = 0
-    // A newer copy does not shorten a pause that the remote asked for.
-    if case .postponed = entry.state {} else { entry.state = .waiting }
+    // A newer copy does not shorten a pause that the remote asked for, nor allow an edit.
+    if case .postponed = entry.state {} else if !entry.isHeldForAccount { entry.state = .waiting }
     if let content { entry.edit.content = content }
     keepImmutable(in: &entry, remoteState)
     entry.leaves = entry.departures(of: entity)

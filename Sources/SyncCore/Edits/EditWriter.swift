@@ -144,6 +144,8 @@ struct EditWriter {
     let stamp = clock.stamp(at: now, after: seen, bound: maximumClockSkew)
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
+    // It contains what another account's person has written.
+    if let former, former.isHeldForAccount { entry.state = former.state }
     // What was sent goes first and unchanged, so its attempts still count.
     if let former, former.sent != nil {
       entry.attempts = former.attempts

@@ -183,6 +183,7 @@ struct SyncScope: Hashable, Sendable {
   var types: Set<RecordType>
   /// The types that are listed completely.
   var fullPull: Set<RecordType>
+  var versionsStartOver = false
   var pulls: Bool
   var pushes: Bool
   var allowsMassDeletion: Bool
@@ -208,6 +209,7 @@ struct SyncScope: Hashable, Sendable {
     pulls = request.direction != .push
     pushes = request.direction != .pull && canPush
     fullPull = pulls ? request.fullPull.intersection(types) : []
+    versionsStartOver = request.versionsStartOver && !fullPull.isEmpty
     allowsMassDeletion = request.allowsMassDeletion
     first = request.priority
   }
@@ -217,6 +219,7 @@ struct SyncScope: Hashable, Sendable {
   /// A partial order, apart from ``first``: each scope covers itself, and covering is transitive.
   func covers(_ other: SyncScope) -> Bool {
     types.isSuperset(of: other.types) && fullPull.isSuperset(of: other.fullPull)
+      && (versionsStartOver || !other.versionsStartOver)
       && (pulls || !other.pulls) && (pushes || !other.pushes)
       && (allowsMassDeletion || !other.allowsMassDeletion || !other.pulls)
   }

@@ -6,6 +6,10 @@ public struct SyncRequest: Sendable {
   public var types: [RecordType]?
   /// Those of the types that are listed completely, ignoring their tokens.
   public var fullPull: Set<RecordType>
+  /// Whether the versions of ``fullPull`` may start over, as after a restored backup.
+  ///
+  /// Versions seen before then hide no copies with smaller ones.
+  public var versionsStartOver = false
   /// Whether sweeps may remove all that they find missing.
   public var allowsMassDeletion: Bool
   /// The types that go first, the most urgent one first.

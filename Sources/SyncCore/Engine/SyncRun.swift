@@ -13,6 +13,9 @@ struct SyncRun {
     let pulls = request.direction != .push
     let sink = request.direction == .pull ? nil : environment.sink
     let phases: [(any SyncPhase)?] = [
+      PauseCheck(),  // ends the sync during a pause that the remote has asked for
+      AccountCheck(),  // refuses another account's data, before anything is sent or changed
+
       // First, what the store holds is brought in line with this version of the app and its remote.
       DeclarationRelease(),  // merges copies again that a changed declaration no longer withholds
       UpgradeReplay(),  // merges records of a newer schema that the app now understands
@@ -32,6 +35,8 @@ struct SyncRun {
       pulls ? ArrivalCollapse() : nil,  // collapses duplicates that have arrived
       pulls ? sink.map { LoserDeletion(sink: $0) } : nil,  // deletes losers at the remote
       pulls ? sink.map { _ in RefusalReview() } : nil,  // gives refused edits another chance
+
+      AccountCheck(isAtEnd: true),  // keeps credentials that have replaced themselves meanwhile
     ]
     return phases.compactMap(\.self)
   }
@@ -94,6 +99,8 @@ struct SyncRun {
       await close(end == .finished ? .finished : .stopped, session.progress.result.failures, in: session)
       return end
     } catch {
+      // The store stays as it was.
+      if error.code == .otherAccount { throw error }
       let result = session.progress.finished(after: session.entry.elapsed(), wasCancelled: false)
       environment.meter.update { $0.result = result }
       let failures = result.failures + session.failing.map { ($0, error) }
@@ -108,7 +115,11 @@ struct SyncRun {
   private func close(
     _ end: HistoryEntry.End, _ failures: [(type: RecordType, error: SyncError)], in session: SyncSession
   ) async {
-    let (progress, now) = (session.progress, environment.clock.timestamp)
+    let (progress, now, source) = (
+      session.progress, environment.clock.timestamp, environment.source.identity
+    )
+    let last: [SyncError] = if case .failed(let error) = end { [error] } else { [] }
+    let errors = failures.map(\.error) + last
     if failures.isEmpty, session.entry.hasPersisted(end, progress) { return }
     // The caller receives the result or the failure itself, so an error while saving it changes
     // nothing.
@@ -119,6 +130,7 @@ struct SyncRun {
         status.countFailure(error, at: now)
         try status.save(for: type, in: transaction)
       }
+      try RemotePause.keep(errors, of: source, at: now, in: transaction)
     }
   }
 

@@ -72,6 +72,8 @@ struct PullMachine {
     var retry: RetryPolicy
     var deletionCheckInterval: Duration
     var forcesFullPass = false
+    /// Whether the complete pass begins an epoch, so that versions may be smaller than before.
+    var beginsEpoch = false
     var maximumResets = 3
   }
 
@@ -81,6 +83,7 @@ struct PullMachine {
     self.settings = settings
     var checkpoint = stored ?? Checkpoint(scope: settings.scope)
     checkpoint.enter(settings.scope)
+    if settings.beginsEpoch { checkpoint.epoch += 1 }
     if !settings.forcesFullPass, let pass = checkpoint.inFlight, let token = pass.resumeAt {
       self.pass = pass
       self.state = .due(.page(.resume(token)))

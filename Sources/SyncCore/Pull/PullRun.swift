@@ -290,7 +290,8 @@ struct PullStart: Sendable {
             scope: scope, capabilities: source.capabilities, pageSize: options.pageSize,
             pagesAhead: options.pagesAhead, retry: options.retry,
             deletionCheckInterval: options.deletionCheckInterval,
-            forcesFullPass: request.fullPull.contains(entity.type) || lacksSomething))
+            forcesFullPass: request.fullPull.contains(entity.type) || lacksSomething,
+            beginsEpoch: request.versionsStartOver && request.fullPull.contains(entity.type)))
       }
       return starts
     }

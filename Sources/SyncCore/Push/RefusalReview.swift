@@ -15,7 +15,8 @@ struct RefusalReview: SyncPhase {
 extension SyncSession {
   /// Makes the refused edits of some types due again, because records of the types have changed.
   ///
-  /// Edits at which the remote fails stay as they are: an answer is missing, not a change.
+  /// Edits at which the remote fails stay as they are: an answer is missing, not a change. So do
+  /// those that the app has to allow.
   ///
   /// - Returns: The types that have such edits, with their numbers of pending edits.
   func reconsiderRefused(
@@ -27,7 +28,7 @@ extension SyncSession {
     for pending in try await pendingEdits(of: entities) {
       let isAny = try await write { (transaction) throws(SyncError) in
         try transaction.makeDue(pending.type) {
-          $0.isRefused && $0.sent == nil && !EditFailure.isReason(of: $0)
+          $0.isRefused && $0.sent == nil && !EditFailure.isReason(of: $0) && !$0.isHeldForAccount
         }
       }
       if isAny { reconsidered.append(pending) }

@@ -20,10 +20,7 @@ struct SourceExchange: SyncPhase {
     }
     if due.isEmpty { return .finished }
     try await session.write { (transaction) throws(SyncError) in
-      for (type, checkpoint) in due {
-        try transaction.setCheckpoint(checkpoint, for: type)
-        if checkpoint.epoch > 0 { try transaction.set(checkpoint.epoch, for: Self.key(type)) }
-      }
+      for (type, checkpoint) in due { try Self.begin(checkpoint, of: type, in: transaction) }
     }
     return .finished
   }
@@ -72,7 +69,7 @@ struct SourceExchange: SyncPhase {
     of entries: [OutboxEntry], _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
     guard !entries.isEmpty, let epoch = try epoch(of: entity.type, in: transaction) else { return false }
-    let foreign = entries.filter { $0.base.version?.isBefore(epoch) ?? false }
+    let foreign = entries.filter { !$0.isHeldForAccount && $0.base.version?.isBefore(epoch) ?? false }
     guard !foreign.isEmpty else { return false }
     var (queue, moot): ([OutboxEntry], [OutboxEntry]) = ([], [])
     var rows: [Record] = []
@@ -98,6 +95,14 @@ struct SourceExchange: SyncPhase {
   ) throws(SyncError) -> [WithheldChange] {
     guard !entries.isEmpty, let epoch = try epoch(of: type, in: snapshot) else { return entries }
     return entries.filter { !($0.version?.isBefore(epoch) ?? false) }
+  }
+
+  /// Notes that the epoch of a checkpoint is the first one of another remote, or of other credentials.
+  static func begin(
+    _ checkpoint: Checkpoint, of type: RecordType, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    try transaction.setCheckpoint(checkpoint, for: type)
+    if checkpoint.epoch > 0 { try transaction.set(checkpoint.epoch, for: key(type)) }
   }
 
   /// Returns the first epoch of a type's current remote; `nil` for its first remote.
@@ -128,16 +133,24 @@ extension WithheldChange {
 }
 
 extension Checkpoint {
+  /// Voids all tokens, and gives later versions an order of their own.
+  mutating func beginEpoch() {
+    epoch += 1
+    (committed, inFlight) = (nil, nil)
+  }
+
   /// Voids tokens of another scope.
   ///
-  /// The versions of another remote also have an order of their own. A changed query or schema
-  /// version keeps the order.
+  /// The versions of another remote or query have an order of their own. A changed schema version
+  /// keeps the order.
   mutating func enter(_ scope: Scope) {
     guard self.scope != scope else { return }
     if self.scope.source != scope.source {
       epoch += 1
-    } else if self.scope.query != scope.query, sweptPass > 0 {
-      hasNewQuery = true
+    } else if self.scope.query != scope.query {
+      // The new one may give versions another meaning.
+      epoch += 1
+      hasNewQuery = hasNewQuery || sweptPass > 0
     }
     self.scope = scope
     committed = nil

@@ -47,9 +47,14 @@ struct Sweep: Sendable {
     // own pass shows that.
     let missed = Set(entries.filter { isMissedBefore($0) }.compactMap(\.change.id))
     let withheld = Set(entries.filter { $0.kind != .missing && !isMissedBefore($0) }.compactMap(\.change.id))
-    let gone = absence == .twice ? candidates.filter { missed.contains($0.id) } : candidates
+    // What other credentials had listed is none of theirs.
+    let epoch = absence == .twice ? try SourceExchange.epoch(of: entity.type, in: transaction) : nil
+    let isGone = { (candidate: Tombstone) in
+      missed.contains(candidate.id) || candidate.version.isBefore(epoch) && !withheld.contains(candidate.id)
+    }
+    let gone = absence == .twice ? candidates.filter(isGone) : candidates
     if absence == .twice {
-      let first = candidates.filter { !missed.contains($0.id) && !withheld.contains($0.id) }
+      let first = candidates.filter { !isGone($0) && !withheld.contains($0.id) }
       if !first.isEmpty { try transaction.withhold(first.map(context.missing)) }
     }
     try remove(gone, withheld: withheld, &result, in: transaction)

@@ -52,7 +52,12 @@ struct SweepGuard: Sendable {
     let foreign = try foreign(type, in: snapshot)
     let (missing, total) = (unmarked + unlisted - foreign, live + kept - foreign)
     // A file that was read while it was being written, or that was cut off, lists nothing.
-    let isEmptied = checkpoint.sweep?.listed == 0 && shown - foreign >= emptiedRecords
+    var isEmptied = checkpoint.sweep?.listed == 0 && shown > foreign
+    if isEmptied, shown - foreign < emptiedRecords {
+      // Other sources confirm each absence by a second listing, or by a lookup.
+      let isConfirmed = try EmptyListing.isConfirmed(type, by: sweep.pass, in: snapshot)
+      isEmptied = sweep.absence == .once && !isConfirmed
+    }
     // What another query leaves out was asked for, and is no surprise either.
     let isMany = !checkpoint.hasNewQuery && missing > records && Double(missing) > Double(total) * share
     guard isEmptied || isMany else { return .allowed }

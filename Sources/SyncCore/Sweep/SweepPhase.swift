@@ -51,7 +51,12 @@ struct SweepPhase: SyncPhase {
     let verdict = try await verdict(on: sweep, checkpoint, in: session)
     if case .refused(let refusal) = verdict {
       session.report(refusal, of: entity.type)
-      try await save(checkpoint, of: entity, in: session) { $0.sweep?.refusal = refusal }
+      try await session.write { (transaction) throws(SyncError) in
+        var checkpoint = checkpoint
+        try EmptyListing.note(&checkpoint, of: entity.type, in: transaction)
+        checkpoint.sweep?.refusal = refusal
+        try transaction.setCheckpoint(checkpoint, for: entity.type)
+      }
       return .finished
     }
     if entity.visibility == .wholeEntity { return try await sweepWhole(sweep, checkpoint, in: &session) }
@@ -99,6 +104,7 @@ struct SweepPhase: SyncPhase {
       checkpoint.endSweep(
         by: fence, at: now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
       try transaction.setCheckpoint(checkpoint, for: sweep.entity.type)
+      try EmptyListing.forget(sweep.entity.type, in: transaction)
       return tallies
     }
     for tally in tallies { session.report(tally, of: sweep.entity.type) }
@@ -152,6 +158,7 @@ struct SweepPhase: SyncPhase {
     let saved = checkpoint
     let save = { @Sendable (transaction: any StoreTransaction) throws(SyncError) in
       try transaction.setCheckpoint(saved, for: entity.type)
+      try EmptyListing.forget(entity.type, in: transaction)
     }
     if isLast {
       try await session.writeLast({ session.progress }, save)

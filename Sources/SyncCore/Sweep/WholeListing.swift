@@ -125,6 +125,7 @@ struct WholeListing: Sendable {
     case .failed:
       break
     case .refused(let refusal):
+      try EmptyListing.note(&checkpoint, of: sweep.entity.type, in: transaction)
       checkpoint.sweep?.refusal = refusal
     }
     committed.pages.append(try last.finish(merge, with: checkpoint, in: transaction))
@@ -147,6 +148,7 @@ struct WholeListing: Sendable {
     checkpoint.endSweep(
       by: session.fence, at: sweep.context.now,
       isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
+    try EmptyListing.forget(sweep.entity.type, in: transaction)
   }
 
   /// The sweep before any record of the listing is shown.

@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import SyncAdapters
@@ -63,10 +64,10 @@ struct RESTHostileTests {
       Self.json("\n<!DOCTYPE html>\n<title>Sign in</title>", ["Content-Type": "text/html"])
     }
     #expect(listed.error?.code == .invalidResponse)
+    let message = listed.error?.message ?? ""
     #expect(
-      listed.error?.message
-        == "The answer from https://api.test/v1/items is a page (text/html), not JSON; it begins with \"<!DOCTYPE html> <title>Sign in</title>\"."
-    )
+      message.contains(
+        "(https://api.test/v1/items, text/html): it begins with \"<!DOCTYPE html> <title>Sign in</title>\""))
   }
 
   // MARK: Places
@@ -450,7 +451,9 @@ struct RESTHostileTests {
       }
       #expect(listed.error?.code == .invalidResponse)
       #expect(
-        listed.error?.message == "The server answered 304, which is not an answer to a request for a list.")
+        listed.error?.message
+          == "The server answered 304, which is not an answer to a request for a list (https://api.test/v1/items)."
+      )
     }
   }
 
@@ -502,5 +505,54 @@ struct RESTHostileTests {
     try await turn()
     #expect(token != nil)
     #expect(transport.requests.suffix(3).map { $0.headers["If-None-Match"] } == ["\"a\"", "\"b\"", "\"b\""])
+  }
+
+  // MARK: Bytes that are no JSON
+
+  @Test(arguments: [
+    "\"n\":NaN", "\"n\":-Infinity", "\"n\":\"a\nb\"", "\"n\":\"\u{1}\"", "\"n\":01", "\"n\":\"\\x\"",
+    "\"n\":", "\"n\":{\"a\":+1}",
+    "latin",
+  ])
+  func aRecordWithABadByteIsSetAsideAlone(_ member: String) async throws {
+    var flaw = Array(member.utf8)
+    if member == "latin" { flaw = Array("\"n\":\"caf".utf8) + [0xE9] + Array("\"".utf8) }
+    let api = FakeREST()
+    let isBad = Mutex(false)
+    let body = flaw
+    api.onRequest { _ in
+      let rows = [#"{"id":"a"}"#, #"{"id":"c","n":[1,{"x":"]}"}]}"#].map { Array($0.utf8) }
+      let bad =
+        isBad.withLock { $0 }
+        ? Array(#"{"id":"b","#.utf8) + body + Array("}".utf8) : Array(#"{"id":"b"}"#.utf8)
+      let list = rows[0] + Array(",".utf8) + bad + Array(",".utf8) + rows[1]
+      return HTTPResponse(status: 200, body: Array(#"{"data":["#.utf8) + list + Array("]}".utf8))
+    }
+    let json = #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data"}}}"#
+    let source = try RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: api)
+    let store = InMemoryStore()
+    let engine = try await SyncEngine(
+      schema: SyncSchema([Entity("items")]), store: store, source: source)
+    _ = try await engine.sync()
+    isBad.withLock { $0 = true }
+    let result = try await engine.sync()
+    #expect(result.total.quarantined == 1 && result.failures.isEmpty)
+    #expect(store.records(of: "items").map(\.id.key).sorted() == ["a", "b", "c"])
+  }
+
+  @Test func aBadByteElsewhereIsThePagesMatter() async throws {
+    for body in [#"{"data":[{"id":"a"}],"next":NaN}"#, #"{"data":[{"id":"a"}]"#, "<html>"] {
+      let transport = ScriptedTransport(
+        HTTPResponse(status: 200, headers: ["Content-Type": "text/html"], body: Array(body.utf8)))
+      let json =
+        #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data","paging":{"next":"/next"}}}}"#
+      let source = try RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport)
+      let error = await #expect(throws: SyncError.self) {
+        _ = try await source.page(
+          PageRequest(entity: Entity("items"), position: .start(since: nil), limit: 5, pass: 1))
+      }
+      #expect(error?.code == .invalidResponse)
+      #expect(error?.message.contains("https://api.test/v1/items, text/html): it begins with") == true)
+    }
   }
 }

@@ -91,6 +91,7 @@ struct AccountTests {
       }, throws: isCode(.otherAccount))
     // And back.
     #expect(try await SyncEngine.forgetEverything(in: store).isEmpty)
+    clock.advance(by: .seconds(900))
     _ = try await engine(store, one, account: "one").sync()
     #expect(keys(store) == ["m0", "m1", "m2", "r"])
   }

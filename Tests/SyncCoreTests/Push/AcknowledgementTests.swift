@@ -86,7 +86,7 @@ struct AcknowledgementTests {
     world.remote.behave(.loseAnswer(Self.gone), onNextPushes: 1)
     await #expect(throws: SyncError.self) { try await world.engine.push() }
     try await world.write("meters", "m1", ["name": "2"])
-    world.clock.advance(by: .seconds(10))
+    world.clock.advance(by: .seconds(4000))
     world.remote.upsert("meters", "m1", #"{"name":9,"note":"theirs"}"#)
     let page = try await world.remote.page(
       PageRequest(entity: PushWorld.meters, position: .start(since: nil), limit: 1, pass: 1))
@@ -131,6 +131,7 @@ struct AcknowledgementTests {
     world.remote.behave(.loseAnswer(Self.gone), onNextPushes: 1)
     await #expect(throws: SyncError.self) { try await world.engine.push() }
     world.remote.upsert("meters", "m1", #"{"name":1,"note":2}"#)
+    world.clock.advance(by: .seconds(4000))
     let before = world.recorder.events.count
     let result = try await world.engine.sync(SyncRequest(direction: direction))
     #expect(world.here() == world.there())

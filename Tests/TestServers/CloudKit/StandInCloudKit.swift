@@ -35,6 +35,8 @@
       var violation: String?
       var closedUntil: Timestamp?
       var webToken = ""
+      /// The user who is signed in.
+      var user = "_user1"
       var tokensIssued = 0
       /// The faults that the next requests meet.
       var script: [Fault] = []
@@ -69,6 +71,11 @@
       get { state.withLock { $0.webToken } }
       set { state.withLock { $0.webToken = newValue } }
     }
+    /// The user who is signed in.
+    package var user: String {
+      get { state.withLock { $0.user } }
+      set { state.withLock { $0.user = newValue } }
+    }
     /// Forgets the requests so far.
     package func forgetEntries() { state.withLock { $0.entries = [] } }
     /// Changes the settings.
@@ -100,6 +107,10 @@
       let now = clock.timestamp
       return state.withLock { state in
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+        // Whoever asks it spends no token and meets no fault.
+        if method == "GET", parts[0].hasSuffix("/public/users/caller") {
+          return HTTPResponse(status: 200, body: Array(#"{"userRecordName":"\#(state.user)"}"#.utf8))
+        }
         var call = Call(
           method: method, path: parts[0], query: parts.count > 1 ? parts[1] : "", headers: headers,
           body: body, now: now)
