@@ -76,6 +76,12 @@ package struct DeclaredValue: Sendable {
     return text
   }
 
+  /// A value of some kinds, as JSON.
+  package func json(_ kinds: JSONValueSlice.Kind...) throws(SyncError) -> [UInt8] {
+    guard kinds.contains(kind) else { throw mismatch(kinds.map(\.inWords).joined(separator: " or ")) }
+    return Array(json.bytes)
+  }
+
   /// `true` or `false`.
   package func flag() throws(SyncError) -> Bool {
     guard let flag = json.bool() else { throw mismatch("true or false") }

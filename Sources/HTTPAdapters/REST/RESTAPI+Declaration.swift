@@ -17,7 +17,7 @@ extension RESTAPI {
   ///   one for a member that is not known.
   public init(json: [UInt8], named name: String) throws(SyncError) {
     let root = try DeclaredValue(json, of: name).object([
-      "base", "auth", "types", "keepsUnknownMembers", "account", "pace",
+      "base", "auth", "types", "keepsUnknownMembers", "account", "pace", "headers",
     ])
     let types = try root.required("types")
     var collections: [Collection] = []
@@ -29,6 +29,7 @@ extension RESTAPI {
       base: try root.required("base").text(), credentials: try root["auth"].map(Self.credentials),
       collections: collections)
     keepsUnknownMembers = try root["keepsUnknownMembers"]?.flag() ?? false
+    headers = try root["headers"]?.headers() ?? [:]
     account = try root["account"].map(Account.init)
     if let value = root["pace"] {
       let parts = try value.object(["requests", "seconds"])
@@ -93,7 +94,7 @@ extension RESTAPI.Collection {
   private static let members =
     [
       "path", "query", "records", "id", "version", "deleted", "paging", "pageSize", "total", "delta",
-      "sweepEvery", "item", "push",
+      "sweepEvery", "item", "push", "headers", "where", "request", "errors", "each", "under",
     ] + Entity.declaredMembers
 
   fileprivate init(_ type: RecordType, _ value: DeclaredValue) throws(SyncError) {
@@ -101,8 +102,56 @@ extension RESTAPI.Collection {
     self.init(try Entity(type, from: object), path: try object.required("path").text())
     for (name, member) in try object["query"]?.entries() ?? [] { query[name] = try member.text() }
     if let member = object["records"] { records = try member.pointer() }
-    if let member = object["id"] { id = try member.pointer() }
-    version = try object["version"]?.pointer()
+    if let member = object["id"] {
+      if member.kind == .array {
+        var parts: [JSONPointer] = []
+        for part in try member.elements() { parts.append(try part.pointer()) }
+        guard let first = parts.first else { throw member.failure("is empty.") }
+        (id, furtherID) = (first, Array(parts.dropFirst()))
+      } else {
+        id = try member.pointer()
+      }
+    }
+    if let member = object["version"] {
+      if member.kind == .object {
+        let parts = try member.object(["pointer", "layout"])
+        version = try parts.required("pointer").pointer()
+        versionFormat = try parts.required("layout").layout()
+      } else {
+        version = try member.pointer()
+      }
+    }
+    headers = try object["headers"]?.headers() ?? [:]
+    filter = try object["where"].map(RESTAPI.Filter.init)
+    errors = try object["errors"]?.pointer()
+    if let member = object["request"] {
+      let parts = try member.object(["method", "body"])
+      request = RESTAPI.ListRequest(
+        try parts["method"]?.text() ?? "POST", body: try parts["body"]?.json(.object) ?? [])
+    }
+    if let member = object["each"] {
+      let parts = try member.object(["parameter", "values"])
+      var values: [String] = []
+      for value in try parts.required("values").elements() { values.append(try value.text()) }
+      each = RESTAPI.Each(try parts.required("parameter").text(), values: values)
+    }
+    if let member = object["under"] {
+      let parts = try member.object(["type", "parameter", "as", "keys"])
+      let parent = RecordType(try parts.required("type").text())
+      let pointer = try parts["as"]?.pointer() ?? JSONPointer("/\(parent.rawValue)")
+      guard let name = pointer?.member else {
+        throw member.failure("needs \"as\" to be a member, as /id is.")
+      }
+      under = RESTAPI.Parent(parent, parameter: try parts.required("parameter").text(), as: FieldName(name))
+      if let keys = parts["keys"] {
+        guard try keys.text() == "within" else { throw keys.failure("must be \"within\".") }
+        under?.hasKeysWithin = true
+      }
+      if !entity.references.contains(where: { $0.field == FieldName(name) }) {
+        entity = Entity(
+          type, references: entity.references + [.to(parent, by: FieldName(name))], indexes: entity.indexes)
+      }
+    }
     if let member = object["deleted"] {
       if member.kind == .object {
         let parts = try member.object(["pointer", "equals", "exists"])
@@ -122,6 +171,7 @@ extension RESTAPI.Collection {
     if let member = object["paging"] {
       let parts: DeclaredObject
       (paging, parts) = try RESTAPI.Paging.read(member)
+      if case .page = paging {} else { firstCursor = try parts["first"]?.text() }
       more = try parts["more"].map(RESTAPI.Flag.init)
       rebasesLinks = try parts["rebase"]?.flag() ?? false
     }
@@ -131,7 +181,18 @@ extension RESTAPI.Collection {
         try size.required("parameter").text(), maximum: try size["maximum"]?.wholeNumber(in: 1...1_000_000))
     }
     total = try object["total"]?.pointer()
-    delta = try object["delta"].map(RESTAPI.Delta.init)
+    if let member = object["delta"] {
+      let parts: DeclaredObject
+      (delta, parts) = try RESTAPI.Delta.read(member)
+      sinceTemplate = try parts["template"]?.text()
+      if let until = parts["until"] {
+        window = RESTAPI.Window(
+          until: try until.text(), length: try parts.required("window").seconds(in: 1...315_576_000),
+          start: try parts["start"]?.time())
+      } else if let stray = parts["window"] ?? parts["start"] {
+        throw stray.failure("needs \"until\", the parameter for the end of the span.")
+      }
+    }
     sweepEvery = try object["sweepEvery"]?.seconds(in: 1...31_622_400)
     push = try object["push"].map(RESTAPI.Push.init)
     if let member = object["item"] {
@@ -152,7 +213,8 @@ extension RESTAPI.Paging {
     _ value: DeclaredValue
   ) throws(SyncError) -> (paging: RESTAPI.Paging, object: DeclaredObject) {
     let (shape, object) = try value.variant([
-      "link": ["more", "rebase"], "next": ["more", "rebase"], "cursor": ["parameter", "more"],
+      "link": ["more", "rebase"], "next": ["more", "rebase"], "cursor": ["parameter", "first", "more"],
+      "after": ["parameter", "first", "more"],
       "page": ["first", "more"], "offset": ["more"],
     ])
     let member = try object.required(shape)
@@ -160,7 +222,14 @@ extension RESTAPI.Paging {
     case "link": return (.link(try member.text()), object)
     case "next": return (.next(try member.pointer()), object)
     case "cursor":
-      return (.cursor(try member.pointer(), parameter: try object.required("parameter").text()), object)
+      let parameter = try object.required("parameter").text()
+      guard member.kind == .object else {
+        return (.cursor(try member.pointer(), parameter: parameter), object)
+      }
+      let name = try member.object(["header"]).required("header").text()
+      return (.cursorHeader(name, parameter: parameter), object)
+    case "after":
+      return (.after(try member.pointer(), parameter: try object.required("parameter").text()), object)
     case "page":
       return (.page(try member.text(), first: try object["first"]?.wholeNumber(in: 0...1) ?? 1), object)
     default: return (.offset(try member.text()), object)
@@ -180,22 +249,32 @@ extension RESTAPI.Flag {
 }
 
 extension RESTAPI.Delta {
-  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+  /// Returns the delta, and the object for what stands beside it.
+  fileprivate static func read(
+    _ value: DeclaredValue
+  ) throws(SyncError) -> (delta: RESTAPI.Delta, object: DeclaredObject) {
     let (shape, object) = try value.variant([
-      "since": ["format", "overlap", "clock"], "token": ["parameter"], "next": [], "etag": [],
+      "since": ["format", "layout", "overlap", "clock", "template", "until", "window", "start"],
+      "token": ["parameter"], "next": [], "etag": [],
     ])
     let member = try object.required(shape)
     switch shape {
     case "since":
-      self = .since(
-        try member.text(), format: try object["format"]?.choice(of: RESTAPI.TimeFormat.self) ?? .rfc3339,
-        overlap: try object["overlap"]?.seconds(in: 0.001...86_400) ?? .seconds(30),
+      if let format = object["format"], object["layout"] != nil {
+        throw format.failure("and \"layout\" say the same; only one is possible.")
+      }
+      let format = try (object["layout"] ?? object["format"])?.layout() ?? .rfc3339
+      let delta = RESTAPI.Delta.since(
+        try member.text(), format: format,
+        overlap: try object["overlap"]?.seconds(in: 0.001...86_400) ?? .seconds(format.hasSeconds ? 30 : 90),
         clock: try object["clock"]?.pointer())
-    case "next": self = .next(try member.pointer())
-    case "token": self = .token(try member.pointer(), parameter: try object.required("parameter").text())
+      return (delta, object)
+    case "next": return (.next(try member.pointer()), object)
+    case "token":
+      return (.token(try member.pointer(), parameter: try object.required("parameter").text()), object)
     default:
       guard try member.flag() else { throw member.failure("is false; leave it out instead.") }
-      self = .etag
+      return (.etag, object)
     }
   }
 }
@@ -220,7 +299,51 @@ extension RESTAPI.Push {
   }
 }
 
+extension RESTAPI.Filter {
+  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+    let parts = try value.object(["pointer", "equals", "exists"])
+    let pointer = try parts.required("pointer").pointer()
+    if let exists = parts["exists"] {
+      guard parts["equals"] == nil else { throw exists.failure("and \"equals\" cannot stand together.") }
+      self.init(pointer, .exists(try exists.flag()))
+    } else {
+      let json = try parts.required("equals").json(.string, .number, .true, .false)
+      self.init(pointer, .equals(json: String(decoding: json, as: UTF8.self)))
+    }
+  }
+}
+
 extension DeclaredValue {
+  /// The name of a format of times, or a pattern.
+  fileprivate func layout() throws(SyncError) -> RESTAPI.TimeFormat {
+    let text = try text()
+    if let format = RESTAPI.TimeFormat(layout: text) { return format }
+    throw failure(
+      "is \"\(text)\", not rfc3339, rfc2822, seconds, milliseconds, number, or a pattern as yyyy-MM-dd HH:mm:ss is."
+    )
+  }
+
+  /// A time in ISO 8601.
+  fileprivate func time() throws(SyncError) -> Timestamp {
+    let text = try text()
+    guard let time = Timestamp(iso8601: text) else {
+      throw failure("is \"\(text)\", not a time as 2026-01-01T00:00:00Z is.")
+    }
+    return time
+  }
+
+  /// Headers by name. A value of `env:` or `file:` is a secret.
+  fileprivate func headers() throws(SyncError) -> [String: HTTPSecret] {
+    var headers: [String: HTTPSecret] = [:]
+    for (name, value) in try entries() {
+      guard HTTPHeaders.isName(name) else { throw value.failure("is not the name of a header.") }
+      let text = try value.text()
+      let isSecret = text.hasPrefix("env:") || text.hasPrefix("file:")
+      headers[name] = isSecret ? try value.secret() : .text(text)
+    }
+    return headers
+  }
+
   fileprivate func pointer() throws(SyncError) -> JSONPointer {
     guard kind == .string else { throw failure("is \(kind.inWords), not a JSON pointer such as /data.") }
     // The empty pointer is the whole answer.
@@ -272,7 +395,8 @@ extension RESTAPI.Collection {
   func place(_ member: String) -> String { "types.\(entity.type).\(member)" }
 
   fileprivate func check(beside secret: String?) throws(SyncError) {
-    try check(path, at: "path", hasKey: false)
+    try checkParts()
+    try check(listPath, at: "path", hasKey: false)
     try check(item, at: "item", hasKey: true)
     try check(push?.write?.path, at: "push.write", hasKey: true)
     try check(push?.create?.path, at: "push.create", hasKey: false)
@@ -294,6 +418,41 @@ extension RESTAPI.Collection {
     }
   }
 
+  /// The path of the list, with an example for each mark.
+  private var listPath: String {
+    [each?.parameter, under?.parameter].compactMap(\.self).reduce(path) { $0.replacing("{\($1)}", with: "x") }
+  }
+
+  private func checkParts() throws(SyncError) {
+    let parts = [("each", each != nil), ("under", under != nil), ("delta.until", window != nil)]
+      .filter(\.1).map(\.0)
+    if parts.count > 1 { throw wrong(parts[1], "cannot stand beside \"\(parts[0])\".") }
+    if let each, each.values.isEmpty { throw wrong("each.values", "is empty.") }
+    if let under {
+      if !path.contains("{\(under.parameter)}") {
+        throw wrong("path", "lacks {\(under.parameter)}, which stands for the key of the record above it.")
+      }
+      if delta != nil { throw wrong("delta", "cannot stand beside \"under\": each list is read whole.") }
+    }
+    if each != nil, let delta {
+      if case .since = delta {
+      } else {
+        throw wrong("delta", "must be \"since\" beside \"each\": a token is of one list.")
+      }
+    }
+    if case .since(_, let format, let overlap, _) = delta, !format.hasSeconds, overlap < .seconds(60) {
+      throw wrong("delta.overlap", "must be 60 or more, as the layout of the times has no seconds.")
+    }
+    if let window, case .since(_, _, let overlap, _) = delta, window.length <= overlap {
+      throw wrong("delta.window", "must be longer than the overlap, which is \(overlap).")
+    }
+    if let sinceTemplate, !sinceTemplate.contains("{since}") {
+      throw wrong("delta.template", "lacks {since}, which stands for the time.")
+    }
+    if let request, !HTTPHeaders.isName(request.method) { throw wrong("request.method", "is no method.") }
+    if delta == .etag, request != nil { throw wrong("delta.etag", "needs a GET.") }
+  }
+
   private func checkCreation() throws(SyncError) {
     guard let push else { return }
     if push.create == nil, push.idempotencyHeader != nil || push.find != nil {
@@ -311,14 +470,20 @@ extension RESTAPI.Collection {
   private var parameters: [(name: String, place: String)] {
     var names = query.keys.sorted().map { ($0, "query") }
     switch paging {
-    case .cursor(_, let name): names.append((name, "paging.parameter"))
+    case .cursor(_, let name):
+      // One parameter may be both, as in the changes of CouchDB.
+      if case .token(_, name)? = delta { break }
+      names.append((name, "paging.parameter"))
+    case .cursorHeader(_, let name), .after(_, let name): names.append((name, "paging.parameter"))
     case .page(let name, _): names.append((name, "paging.page"))
     case .offset(let name): names.append((name, "paging.offset"))
     case .link, .next, nil: break
     }
     if let pageSize { names.append((pageSize.parameter, "pageSize.parameter")) }
     switch delta {
-    case .since(let name, _, _, _): names.append((name, "delta.since"))
+    case .since(let name, _, _, _):
+      names.append((name, "delta.since"))
+      if let window { names.append((window.until, "delta.until")) }
     case .token(_, let name): names.append((name, "delta.parameter"))
     case .next, .etag, nil: break
     }

@@ -20,6 +20,8 @@ public struct RESTAPI: Hashable, Sendable {
   public var credentials: HTTPCredentials?
   /// The record types.
   public var collections: [Collection]
+  /// Further headers of each request. One of a type with the same name replaces it.
+  public var headers: [String: HTTPSecret] = [:]
   /// Whose data the API shows to the credentials; `nil` if nothing tells it but the credentials.
   public var account: Account?
   /// The budget of requests of all types together; `nil` for any number.
@@ -71,18 +73,40 @@ public struct RESTAPI: Hashable, Sendable {
     public var path: String
     /// The parameters of each request for a list. They select the mirrored records.
     public var query: [String: String] = [:]
+    /// Further headers of each request.
+    public var headers: [String: HTTPSecret] = [:]
+    /// How a list is asked for; `nil` for a GET.
+    public var request: ListRequest?
+    /// One list for each of some values; `nil` for one list.
+    public var each: Each?
+    /// A list under each record of another type; `nil` for one list.
+    public var under: Parent?
     /// The list of records in an answer; the whole answer by default.
+    ///
+    /// `*` stands for each element on the way, as in `/days/*/games`. It leads to lists, or to single
+    /// records.
     public var records: JSONPointer = ""
+    /// Which elements of the list are records; `nil` for all.
+    public var filter: Filter?
+    /// What makes an answer with the status 200 a failure: anything but null and an empty list.
+    public var errors: JSONPointer?
     /// The key in a record: text or a whole number, which is taken as its decimal digits.
     public var id: JSONPointer = "/id"
+    /// Further parts of the key. The parts are joined by slashes, with `~1` for a slash in a part and
+    /// `~0` for a tilde.
+    public var furtherID: [JSONPointer] = []
     /// The version in a record: a time in ISO 8601, or a number that grows with each change.
     public var version: JSONPointer?
+    /// How the version is written, where it is neither.
+    public var versionFormat: TimeFormat?
     /// The mark of a deleted record: `true`, or the time of its deletion.
     public var deleted: JSONPointer?
     /// What the mark of a deleted record is, where it is neither.
     public var deletedIf: Mark?
     /// How pages follow; `nil` for an API that lists everything in one answer.
     public var paging: Paging?
+    /// The cursor of the first page; `nil` for none.
+    public var firstCursor: String?
     /// The flag in an answer that tells whether further pages follow; `nil` for none.
     public var more: Flag?
     /// Whether next pages are asked for at the base's own origin, whatever origin their links name.
@@ -95,6 +119,10 @@ public struct RESTAPI: Hashable, Sendable {
     public var total: JSONPointer?
     /// How changes are asked for; `nil` for an API that can only list everything.
     public var delta: Delta?
+    /// The text in which `{since}` stands for the time of ``Delta/since(_:format:overlap:clock:)``.
+    public var sinceTemplate: String?
+    /// The spans of time in which changes are asked for; `nil` for one without an end.
+    public var window: Window?
     /// How often everything is listed, to find what deltas do not show.
     ///
     /// By default, the engine's ``SyncOptions/deletionCheckInterval`` if deltas do not show
@@ -144,6 +172,11 @@ public struct RESTAPI: Hashable, Sendable {
     case next(JSONPointer)
     /// A cursor in the answer, for the next request; none, or null, at the end.
     case cursor(JSONPointer, parameter: String)
+    /// A cursor in a header of the answer.
+    case cursorHeader(String, parameter: String)
+    /// A cursor in the last record of the page before. Pages end with an empty one, or by
+    /// ``Collection/more``.
+    case after(JSONPointer, parameter: String)
     /// A page number. The first page has the number `first`.
     ///
     /// Pages end with an empty one, or with a 404.
@@ -182,16 +215,6 @@ public struct RESTAPI: Hashable, Sendable {
     ///
     /// The last page of `Link` headers is: an answer that it has not changed may lack the header.
     case etag
-  }
-
-  /// How a time is written.
-  public enum TimeFormat: String, Hashable, Sendable, CaseIterable {
-    /// `2026-04-01T18:00:00Z`.
-    case rfc3339
-    /// Seconds since 1970.
-    case seconds
-    /// Thousandths of a second since 1970.
-    case milliseconds
   }
 
   /// How records are written.

@@ -16,6 +16,8 @@ struct RESTAnswer: Sendable {
   private(set) var isLast = false
   /// The token of later changes, or the address that tells them.
   private(set) var token: String?
+  /// Whether the list has elements, and the pointer to records leads to nothing in any of them.
+  private(set) var leadsNowhere = false
   /// The tag of this answer.
   let tag: String?
   private var clock: Timestamp?
@@ -50,6 +52,9 @@ struct RESTAnswer: Sendable {
         ])
     }
     next = Self.link(in: response, of: collection)
+    if case .cursorHeader(let name, _) = collection.paging {
+      next = response.headers[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
     guard response.status != 204 else { return }
     var whole: JSONValueSlice
     var flawed: MendedJSON?
@@ -68,9 +73,23 @@ struct RESTAnswer: Sendable {
     if let flawed, reading.isFlawed(values, flawed) {
       throw HTTPFailure.unreadable(flawed.error, of: response, during: operation)
     }
+    if let errors = collection.errors, let value = errors.value(in: whole) {
+      try reading.demandNone(value, errors)
+    }
     for (wanted, value) in zip(reading.pointers, values) {
       switch wanted.role {
-      case .records: rows = try reading.rows(value, wanted, of: values)
+      case .records:
+        rows = try reading.rows(value, wanted, of: values)
+        if rows.isEmpty, let starred = collection.records.starred, let value {
+          let elements = JSONPointer.spread(value, [""])
+          let first = starred.rest.first
+          leadsNowhere =
+            !elements.isEmpty
+            && elements.allSatisfy { element in
+              (try? JSONValueSlice(checking: element, depthLimit: .max)).flatMap { first?.value(in: $0) }
+                == nil
+            }
+        }
       case .next: next = try reading.continuation(value, wanted)
       case .total: total = try reading.count(value, wanted)
       case .token: token = try reading.token(value, wanted)
@@ -127,11 +146,13 @@ struct RESTAnswer: Sendable {
     let operation: String
 
     var pointers: [Wanted] {
-      var wanted: [Wanted] = [(.records, collection.records, "records")]
+      var wanted: [Wanted] = [
+        (.records, collection.records.starred?.head ?? collection.records, "records")
+      ]
       switch collection.paging {
       case .next(let pointer): wanted.append((.next, pointer, "paging.next"))
       case .cursor(let pointer, _): wanted.append((.next, pointer, "paging.cursor"))
-      case .link, .page, .offset, nil: break
+      case .link, .cursorHeader, .after, .page, .offset, nil: break
       }
       if let total = collection.total { wanted.append((.total, total, "total")) }
       switch collection.delta {
@@ -170,6 +191,12 @@ struct RESTAnswer: Sendable {
       _ value: JSONValueSlice?, _ wanted: Wanted, of values: [JSONValueSlice?]
     ) throws(SyncError) -> [ArraySlice<UInt8>] {
       if value?.isNull ?? (total(in: values) == 0) { return [] }
+      if let starred = collection.records.starred {
+        guard let value, value.kind == .array || value.kind == .object else {
+          throw unexpected(value, wanted, "a list of elements with records")
+        }
+        return JSONPointer.spread(value, starred.rest[...])
+      }
       guard let value, value.kind == .array else { throw unexpected(value, wanted, "a list of records") }
       var rows: [ArraySlice<UInt8>] = []
       do {
@@ -180,6 +207,29 @@ struct RESTAnswer: Sendable {
         throw HTTPFailure.unreadable(error, during: operation)
       }
       return rows
+    }
+
+    /// Throws the errors that an answer tells although its status is 200.
+    func demandNone(_ value: JSONValueSlice, _ pointer: JSONPointer) throws(SyncError) {
+      if value.isNull || value.bool() == false { return }
+      var first = value
+      if value.kind == .array {
+        guard let element = ("/0" as JSONPointer).value(in: value) else { return }
+        first = element
+      }
+      let words: [JSONPointer] = ["/message", "/detail", "/error", "/title"]
+      let told =
+        JSONPointer.values(at: words, in: first).lazy.compactMap { $0?.string() }.first ?? first.string()
+      let codes: [JSONPointer] = ["/extensions/code", "/code", "/type"]
+      let code = JSONPointer.values(at: codes, in: first).lazy.compactMap { $0?.string() }.first ?? ""
+      let isTemporary = [
+        "THROTTLED", "RATE_LIMITED", "MAX_COST_EXCEEDED", "TIMEOUT", "INTERNAL_SERVER_ERROR",
+      ]
+      .contains(code.uppercased())
+      throw SyncError(
+        isTemporary ? .remoteUnavailable : .inconsistentData, during: operation,
+        "The answer tells an error (\(collection.place("errors")))\(told.map { ": \($0.prefix(200))" } ?? "")."
+      )
     }
 
     private func total(in values: [JSONValueSlice?]) -> Int64? {

@@ -119,7 +119,9 @@ struct RESTBookmark: Hashable, Sendable {
   /// The start of the next delta, as the first page gave it.
   var candidate: RESTToken
   var place: Place
-  /// The number of pages and of records so far.
+  /// The list that the page is of, where the type has several.
+  var segment = RESTSegment()
+  /// The number of pages and of records so far, in this list.
   var pages = 0
   var rows = 0
   /// The number of records that came again.
@@ -173,6 +175,13 @@ struct RESTBookmark: Hashable, Sendable {
     place = .rows(0)
   }
 
+  /// The beginning of another list of the pass.
+  func beginning(_ segment: RESTSegment) -> RESTBookmark {
+    var next = RESTBookmark(coverage: coverage, base: base, candidate: candidate)
+    (next.segment, next.isShifting, next.hasMoved) = (segment, isShifting, hasMoved)
+    return next
+  }
+
   /// Parses a ``pageToken``; `nil` for any other text.
   init?(_ token: PageToken) {
     guard let fields = TokenFields(token.rawValue, named: "rest1page"),
@@ -199,6 +208,9 @@ struct RESTBookmark: Hashable, Sendable {
     if let first = fields["first"], let last = fields["last"], let count = fields.count("count") {
       ends = Ends(first: first, last: last, count: count, content: fields["content"] ?? "")
     }
+    segment.each = fields.count("each") ?? 0
+    segment.from = fields["from"].flatMap { Int64($0) }.map { Timestamp(microseconds: $0) }
+    segment.parent = fields["parent"]
     repeated = fields.count("repeated") ?? 0
     repeats = fields.count("repeats") ?? 0
     empties = fields.count("empties") ?? 0
@@ -219,6 +231,9 @@ struct RESTBookmark: Hashable, Sendable {
     case .rows(let rows): fields["skip"] = "\(rows)"
     case .page(let page): fields["page"] = "\(page)"
     }
+    if segment.each > 0 { fields["each"] = "\(segment.each)" }
+    fields["from"] = segment.from.map { "\($0.microseconds)" }
+    fields["parent"] = segment.parent
     fields[number: "pages"] = pages
     fields[number: "rows"] = rows
     fields[number: "total"] = total

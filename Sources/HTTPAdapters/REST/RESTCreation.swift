@@ -16,7 +16,8 @@ extension RESTEdit {
     let response: HTTPResponse
     do throws(SyncError) {
       response = try await session.send(
-        request.method, records.requests.collection(request.path), headers: headers,
+        request.method, records.requests.collection(request.path),
+        headers: try await records.requests.headers(headers),
         body: try body(onto: nil, during: operation), isAboutEdits: true, during: operation)
     } catch {
       // Credentials that could not be obtained have sent nothing.

@@ -58,7 +58,26 @@ struct RESTListing: Sendable {
   ) async throws(SyncError) -> RecordPage {
     let listedAt = base?.listedAt ?? session.clock.timestamp
     let elapsed = session.clock.stopwatch()
-    let asked = try await ask { limit in (limit, requests.first(base, limit: limit)) }
+    var segment = RESTSegment()
+    var now: Timestamp?
+    if collection.under != nil {
+      segment.parent = try await parent(after: nil)
+      guard segment.parent != nil else {
+        return RecordPage(coverage: .full, changes: [], total: 0, next: .done(nil))
+      }
+    }
+    if let window = collection.window, case .since(_, _, let overlap, _) = collection.delta {
+      let time = try await serverTime()
+      now = time
+      segment.from = window.start
+      if case .since(let began)? = base?.start {
+        if time + overlap < began { return .reset(.tokenExpired) }
+        segment.from = began - overlap
+      }
+    }
+    let asked = try await ask { [segment, now] limit in
+      requests.first(base, limit: limit, in: segment, until: now)
+    }
     // The server no longer takes this token, whatever program wrote it.
     if base != nil, [400, 404, 410, 422].contains(asked.response.status) {
       if asked.response.status != 410 {
@@ -68,19 +87,29 @@ struct RESTListing: Sendable {
       }
       return .reset(.tokenExpired)
     }
+    if isBarred(asked) {
+      var bookmark = RESTBookmark(
+        coverage: .full, base: nil, candidate: RESTToken(.list, listedAt: listedAt))
+      bookmark.segment = segment
+      return try await barred(bookmark, asked)
+    }
     let answer = try RESTAnswer(asked.response, of: collection, during: operation)
     return try await first(
-      answer, asked, since: base, listedAt: listedAt, elapsed: elapsed(), confirming: pages)
+      answer, asked, since: base, listedAt: listedAt, elapsed: elapsed(), segment, now: now,
+      confirming: pages)
   }
 
   func first(
     _ answer: RESTAnswer, _ asked: Asked, since base: RESTToken?, listedAt: Timestamp, elapsed: Duration,
+    _ segment: RESTSegment = RESTSegment(), now began: Timestamp? = nil,
     confirming pages: [RESTToken.Page] = []
   ) async throws(SyncError) -> RecordPage {
     var candidate = RESTToken(.list, listedAt: listedAt)
     switch collection.delta {
     case .since(_, _, let overlap, _):
-      let now = try answer.serverTime(elapsed: elapsed, of: collection, during: operation)
+      var time = began
+      if time == nil { time = try answer.serverTime(elapsed: elapsed, of: collection, during: operation) }
+      guard let now = time else { break }
       if case .since(let before)? = base?.start, now + overlap < before { return .reset(.tokenExpired) }
       candidate.start = .since(now)
     case .token, .next:
@@ -90,7 +119,7 @@ struct RESTListing: Sendable {
     }
     var bookmark = RESTBookmark(
       coverage: base == nil ? .full : .delta, base: base, candidate: candidate)
-    bookmark.total = answer.total
+    bookmark.segment = segment
     if collection.delta == .etag {
       bookmark.tagged = []
       bookmark.confirms = pages.isEmpty ? nil : RESTToken.digest(of: pages)
@@ -99,22 +128,24 @@ struct RESTListing: Sendable {
     if page.startToken == nil, candidate.start != .list, candidate.start != .pages([]) {
       page.startToken = doubted(page.next, candidate).syncToken
     }
-    if base == nil || answer.rows.isEmpty { page.total = answer.total }
+    let isWhole = collection.each == nil && collection.under == nil && segment.from == nil
+    if isWhole, base == nil || answer.rows.isEmpty { page.total = answer.total }
     return page
   }
 
   /// Returns the page after another one.
   func next(at bookmark: RESTBookmark) async throws(SyncError) -> RecordPage {
     let asked = try await ask { limit in pagination.request(at: bookmark, atMost: limit) }
+    if isBarred(asked) { return try await barred(bookmark, asked) }
     switch asked.response.status {
     // Past the last page.
-    case 404 where collection.countsPages:
+    case 404 where collection.countsPages && bookmark.pages > 0:
       var bookmark = bookmark
       tagEnd(asked, &bookmark)
-      return try await finished([], bookmark, asked)
+      return try await ended([], bookmark, asked)
     // The page before was the last one, as it was short or completed the total.
     case 400 where isComplete(bookmark, asked), 422 where isComplete(bookmark, asked):
-      return try await finished([], bookmark, asked)
+      return try await ended([], bookmark, asked)
     case 400 where isRecent(bookmark), 422 where isRecent(bookmark): throw refusal(bookmark, asked.response)
     case 400, 404, 410, 422: return .reset(.pageTokenExpired)
     default: break
@@ -163,24 +194,31 @@ struct RESTListing: Sendable {
 
   /// Requests a page, with half as many records each time the answer is too long.
   func ask(
-    headers: HTTPHeaders = [:], _ address: (Int) -> (limit: Int, address: HTTPAddress)
+    headers: HTTPHeaders = [:], _ address: (Int) -> RESTRequests.Call
   ) async throws(SyncError) -> Asked {
-    var headers = headers
+    var headers = try await requests.headers(headers)
     // A cache on the way may be older than the changes that a token stands for.
     headers["Cache-Control"] = "no-cache"
-    var asked: (limit: Int, address: HTTPAddress) = address(requests.size(request.limit))
+    if collection.request != nil { headers["Content-Type"] = "application/json" }
+    var call = address(requests.size(request.limit))
     guard collection.pageSize != nil else {
-      let response = try await session.send(
-        "GET", asked.address, headers: headers, mayBeCompressed: true, during: operation)
-      return Asked(response: response, limit: asked.limit, address: asked.address)
+      let response = try await send(call, headers)
+      return Asked(response: response, limit: call.limit, address: call.address)
     }
     let response = try await session.pageSizes.fit(request.entity.type, requests.size(request.limit)) {
       (limit) throws(SyncError) in
-      asked = address(limit)
-      return try await session.send(
-        "GET", asked.address, headers: headers, mayBeCompressed: true, during: operation)
+      call = address(limit)
+      return try await send(call, headers)
     }
-    return Asked(response: response, limit: asked.limit, address: asked.address)
+    return Asked(response: response, limit: call.limit, address: call.address)
+  }
+
+  private func send(
+    _ call: RESTRequests.Call, _ headers: HTTPHeaders
+  ) async throws(SyncError) -> HTTPResponse {
+    try await session.send(
+      collection.request?.method ?? "GET", call.address, headers: headers, body: call.body,
+      repeatsSafely: true, mayBeCompressed: true, during: operation)
   }
 
   // MARK: What an answer means
@@ -197,17 +235,27 @@ struct RESTListing: Sendable {
     }
     var bookmark = before
     var reader = reader
+    reader.parent = before.segment.parent
     reader.latest = (answer.date ?? session.clock.timestamp) + RESTRecordReader.longestLead
     var changes = answer.rows.map(reader.read)
     for (index, row) in answer.mended { changes[index] = reader.named(changes[index], by: row) }
     tellOfVersionsAhead(changes, answer.rows, reader)
-    if before.pages == 0, before.coverage == .full { try refuseUnreadable(answer.rows, changes) }
+    var isSelected = answer.rows.map { collection.filter?.selects($0) ?? true }
+    if before.pages == 0, before.coverage == .full {
+      try refuseUnreadable(
+        zip(answer.rows, isSelected).filter(\.1).map(\.0), zip(changes, isSelected).filter(\.1).map(\.0))
+    }
+    if before.pages == 0, answer.leadsNowhere {
+      session.notices.tell(
+        "\(collection.records) (\(collection.place("records"))) leads to nothing in any element of the list.")
+    }
     let isOverlapping = pagination.overlaps(before, limit: asked.limit)
     try pagination.compare(
       RESTBookmark.Ends(changes, answer.rows), isOverlapping: isOverlapping, &bookmark)
     if isOverlapping {
       if RESTBookmark.Ends.name(of: changes.first, answer.rows.first) == before.ends?.last {
         changes.removeFirst()
+        isSelected.removeFirst()
       } else {
         bookmark.hasMoved = true
       }
@@ -215,20 +263,21 @@ struct RESTListing: Sendable {
     } else if case .offset = collection.paging, before.pages > 0 {
       bookmark.isShifting = true
     }
+    if before.pages == 0 { bookmark.total = answer.total }
     if answer.total != nil {
       let keys = changes.compactMap { $0.id?.key }
       bookmark.repeated += shortfalls.repeats(of: keys, page: bookmark.pages, of: request)
     }
     bookmark.pages += 1
     bookmark.rows += answer.rows.count
-    if let token = try token(in: answer, asked), bookmark.candidate.start == .list {
+    if let token = try token(in: answer, asked), bookmark.candidate.start == .list || sharesParameter {
       bookmark.candidate.start = .token(token)
     }
     if let total = answer.total, let first = before.total, total != first { bookmark.hasMoved = true }
     tag(answer, asked, &bookmark)
-    guard let place = try pagination.place(after: answer, fresh: changes.count, to: asked, &bookmark) else {
-      return try await finished(changes, bookmark, asked)
-    }
+    let place = try pagination.place(after: answer, fresh: changes.count, to: asked, &bookmark)
+    if collection.filter != nil { changes = selected(changes, isSelected, in: before.coverage) }
+    guard let place else { return try await ended(changes, bookmark, asked) }
     if case .target(let target) = place,
       requests.address(target).counts(from: asked.address, rows: answer.rows.count)
     {
@@ -237,6 +286,104 @@ struct RESTListing: Sendable {
     bookmark.place = place
     return RecordPage(
       coverage: bookmark.coverage, changes: changes, next: .more(bookmark.pageToken, resumable: true))
+  }
+
+  /// Whether one parameter is both the cursor and the token.
+  private var sharesParameter: Bool {
+    if case .cursor(_, let name)? = collection.paging, case .token(_, name)? = collection.delta {
+      true
+    } else {
+      false
+    }
+  }
+
+  /// The records of the type. A record of a delta that is none any more has gone.
+  private func selected(
+    _ changes: [RecordChange], _ isSelected: [Bool], in coverage: RecordPage.Coverage
+  ) -> [RecordChange] {
+    zip(changes, isSelected).compactMap { change, isSelected in
+      if isSelected { return change }
+      guard coverage == .delta, case .upsert(let record) = change else { return nil }
+      return .tombstone(Tombstone(id: record.id, version: record.version))
+    }
+  }
+
+  // MARK: Several lists
+
+  /// Ends one list: the pass goes on with the next one, or is finished.
+  private func ended(
+    _ changes: [RecordChange], _ bookmark: RESTBookmark, _ asked: Asked
+  ) async throws(SyncError) -> RecordPage {
+    guard let segment = try await segment(after: bookmark) else {
+      return try await finished(changes, bookmark, asked)
+    }
+    if let reset = try demandWhole(bookmark) { return reset }
+    var page = RecordPage(
+      coverage: bookmark.coverage, changes: changes,
+      next: .more(bookmark.beginning(segment).pageToken, resumable: true))
+    page.endsList = true
+    return page
+  }
+
+  /// The list after another one; `nil` after the last.
+  private func segment(after bookmark: RESTBookmark) async throws(SyncError) -> RESTSegment? {
+    var segment = bookmark.segment
+    if let each = collection.each {
+      segment.each += 1
+      return segment.each < each.values.count ? segment : nil
+    }
+    if let last = segment.parent {
+      segment.parent = try await parent(after: last)
+      return segment.parent == nil ? nil : segment
+    }
+    if let from = segment.from, case .since(let now) = bookmark.candidate.start,
+      case .since(_, _, let overlap, _) = collection.delta
+    {
+      let end = requests.end(of: from, until: now)
+      guard end < now else { return nil }
+      segment.from = end - overlap
+      return segment
+    }
+    return nil
+  }
+
+  /// The server's time before the first span.
+  private func serverTime() async throws(SyncError) -> Timestamp {
+    let response = try await session.send(
+      "HEAD", requests.collection(collection.path), headers: try await requests.headers(), during: operation)
+    return response.headers["Date"].flatMap(HTTPDate.timestamp) ?? session.clock.timestamp
+  }
+
+  /// The key of the next live record above the lists.
+  private func parent(after key: String?) async throws(SyncError) -> String? {
+    guard let under = collection.under else { return nil }
+    guard let stored = request.stored else {
+      throw SyncError(
+        .invalidConfiguration, during: operation,
+        "\(collection.place("under")) needs the records of \(under.type), which only an engine has.")
+    }
+    return try await stored.keys(of: under.type, after: key, limit: 1).first
+  }
+
+  /// Whether the server shows no list under a record.
+  private func isBarred(_ asked: Asked) -> Bool {
+    collection.under != nil && [403, 404, 410].contains(asked.response.status)
+      && RequestedPause.limit(in: asked.response) == nil
+  }
+
+  /// Passes over a record that has no list, or whose list these credentials may not read.
+  ///
+  /// What is known of a list that may not be read stays as it is.
+  private func barred(_ bookmark: RESTBookmark, _ asked: Asked) async throws(SyncError) -> RecordPage {
+    var page = try await ended([], bookmark, asked)
+    guard asked.response.status == 403, let under = collection.under, let parent = bookmark.segment.parent,
+      let stored = request.stored
+    else { return page }
+    session.notices.tell(
+      "403 to the list of \(collection.entity.type) under \(parent)\(HTTPFailure.words(of: asked.response)). What is known of it stays."
+    )
+    page.present = try await stored.records(of: request.entity.type, where: under.member, is: parent)
+    return page
   }
 
   /// Tells of records whose version is a time that has not come.
@@ -312,24 +459,7 @@ extension RESTListing {
   func finished(
     _ changes: [RecordChange], _ bookmark: RESTBookmark, _ asked: Asked
   ) async throws(SyncError) -> RecordPage {
-    if let total = bookmark.total, bookmark.pages <= 1, bookmark.coverage == .full,
-      bookmark.rows < total
-    {
-      throw SyncError(
-        .inconsistentData, during: operation,
-        "The listing ended after \(bookmark.rows) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
-      )
-    }
-    if bookmark.coverage == .full, bookmark.pages > 1, !bookmark.hasMoved, let total = bookmark.total,
-      bookmark.rows - bookmark.repeated < total
-    {
-      // A change during the pages may have hidden records, so everything is listed once more.
-      if shortfalls.isFirst(of: request.entity.type) { return .reset(.pageTokenExpired) }
-      throw SyncError(
-        .inconsistentData, during: operation,
-        "Two listings have ended after \(bookmark.rows - bookmark.repeated) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
-      )
-    }
+    if let reset = try demandWhole(bookmark) { return reset }
     if bookmark.coverage == .full { shortfalls.end(of: request.entity.type) }
     var token = bookmark.candidate
     switch collection.delta {
@@ -358,19 +488,46 @@ extension RESTListing {
       next: .done(token.start == .list || token.start == .pages([]) ? nil : token.syncToken))
   }
 
+  /// Compares a list that has ended with the total that it named.
+  ///
+  /// - Returns: The reset that lists everything once more; `nil` if the list is whole.
+  private func demandWhole(_ bookmark: RESTBookmark) throws(SyncError) -> RecordPage? {
+    if let total = bookmark.total, bookmark.pages <= 1, bookmark.coverage == .full,
+      bookmark.rows < total
+    {
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "The listing ended after \(bookmark.rows) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
+      )
+    }
+    if bookmark.coverage == .full, bookmark.pages > 1, !bookmark.hasMoved, let total = bookmark.total,
+      bookmark.rows - bookmark.repeated < total
+    {
+      // A change during the pages may have hidden records, so everything is listed once more.
+      if shortfalls.isFirst(of: request.entity.type) { return .reset(.pageTokenExpired) }
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "Two listings have ended after \(bookmark.rows - bookmark.repeated) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
+      )
+    }
+    return nil
+  }
+
   /// Whether a change may have moved a record past the pages.
   private func isInDoubt(_ bookmark: RESTBookmark) async throws(SyncError) -> Bool {
     guard bookmark.pages > 1 else { return false }
     let isCounted = collection.countsPages || bookmark.isShifting
     guard isCounted else { return false }
     if bookmark.hasMoved || (bookmark.total ?? bookmark.rows) > bookmark.rows { return true }
+    // Of several lists, each is compared with its own total alone.
+    if collection.each != nil || collection.window != nil { return false }
     if case .offset = collection.paging, !bookmark.isShifting { return false }
     // A delta that shows nothing since the pass began means that nothing moved.
     var closing = bookmark.candidate
     if case .since(_, _, let overlap, _) = collection.delta, case .since(let began) = closing.start {
       closing.start = .since(began + overlap)
     }
-    let asked = try await ask { [closing] _ in (1, requests.first(closing, limit: 1)) }
+    let asked = try await ask { [closing] _ in requests.first(closing, limit: 1) }
     return try !RESTAnswer(asked.response, of: collection, during: operation).rows.isEmpty
   }
 }
@@ -436,7 +593,9 @@ extension RESTListing {
     var headers: HTTPHeaders = [:]
     if !isCompared(walk) { headers["If-None-Match"] = page.tag }
     let asked = try await ask(headers: headers) { limit in
-      (limit, walk.index == 0 ? requests.first(nil, limit: limit) : requests.address(page.target))
+      walk.index == 0
+        ? requests.first(nil, limit: limit)
+        : RESTRequests.Call(limit: limit, address: requests.address(page.target))
     }
     guard isUnchanged(walk, asked.response) else {
       // The server may be unavailable for a while, which tells nothing about its pages.

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// How the pages of a listing follow each other, and whether they lead on.
@@ -24,7 +25,7 @@ struct RESTPagination: Sendable {
   /// The request for the page at a place.
   ///
   /// - Parameter limit: The most records. A page at the place may have to have fewer.
-  func request(at bookmark: RESTBookmark, atMost limit: Int) -> (limit: Int, address: HTTPAddress) {
+  func request(at bookmark: RESTBookmark, atMost limit: Int) -> RESTRequests.Call {
     var (here, limit) = (bookmark, limit)
     if case .rows(let rows) = bookmark.place {
       if case .page = collection.paging {
@@ -34,7 +35,7 @@ struct RESTPagination: Sendable {
         here.place = .rows(rows - 1)
       }
     }
-    return (limit, requests.page(at: here, limit: limit))
+    return requests.page(at: here, limit: limit)
   }
 
   private static func divisor(of rows: Int, atMost limit: Int) -> Int {
@@ -117,7 +118,22 @@ struct RESTPagination: Sendable {
     case .link, .next:
       guard let text = answer.next else { return nil }
       return .target(try target(of: text, at: linkPlace, from: asked.address))
-    case .cursor: return answer.next.map { .cursor($0) }
+    case .cursor, .cursorHeader:
+      // The changes of CouchDB end with an empty page, whose cursor is its token.
+      if answer.rows.isEmpty, case .cursor(_, let name)? = collection.paging,
+        case .token(_, name)? = collection.delta
+      {
+        return nil
+      }
+      return answer.next.map { .cursor($0) }
+    case .after(let pointer, _):
+      guard let last = answer.rows.last else { return nil }
+      let value = (try? JSONValueSlice(checking: last, depthLimit: .max)).flatMap { pointer.value(in: $0) }
+      guard let cursor = value.flatMap({ $0.string() ?? $0.integer().map(String.init) }), !cursor.isEmpty
+      else {
+        throw wrong("\(pointer) (\(linkPlace)) leads to nothing in the last record of a page.")
+      }
+      return .cursor(cursor)
     case .page:
       guard collection.pageSize != nil else {
         let page = if case .page(let page) = bookmark.place { page + 1 } else { 1 }
@@ -157,7 +173,8 @@ struct RESTPagination: Sendable {
     let member =
       switch collection.paging {
       case .link: "paging.link"
-      case .cursor: "paging.cursor"
+      case .cursor, .cursorHeader: "paging.cursor"
+      case .after: "paging.after"
       default: "paging.next"
       }
     return collection.place(member)

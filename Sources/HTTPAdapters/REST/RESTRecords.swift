@@ -28,7 +28,8 @@ struct RESTRecords: Sendable {
     guard let path = requests.collection.lookupPath, let address = requests.record(key, path: path) else {
       return nil
     }
-    let response = try await session.send("GET", address, during: operation)
+    let response = try await session.send(
+      "GET", address, headers: try await requests.headers(), during: operation)
     if response.status == 404 || response.status == 410 { return nil }
     guard response.status == 200 else {
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to a request for a record")
@@ -54,7 +55,8 @@ struct RESTRecords: Sendable {
 
   /// Returns the first record of a list; `nil` if it has none.
   func first(of address: HTTPAddress, during operation: String) async throws(SyncError) -> Record? {
-    let response = try await session.send("GET", address, during: operation)
+    let response = try await session.send(
+      "GET", address, headers: try await requests.headers(), during: operation)
     if response.status == 404 { return nil }
     guard response.status == 200 else {
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to a search for a record")
@@ -111,6 +113,8 @@ struct RESTRecordReader: Sendable {
   private let numbers: NumberMeaning
   /// The latest time that is a version. A later one comes from a wrong clock, and is none.
   var latest = Timestamp(microseconds: .max)
+  /// The key of the record that the list is under.
+  var parent: String?
 
   /// What a number in the place of a version means.
   private enum NumberMeaning: Sendable {
@@ -123,11 +127,14 @@ struct RESTRecordReader: Sendable {
   init(_ collection: RESTAPI.Collection, as entity: Entity) {
     self.collection = collection
     self.entity = entity
-    pointers = [collection.id] + [collection.version, collection.deleted].compactMap(\.self)
+    pointers =
+      [collection.id] + [collection.version, collection.deleted].compactMap(\.self) + collection.furtherID
+    var format = collection.versionFormat
+    if format == nil, case .since(_, let stated, _, _) = collection.delta { format = stated }
     numbers =
-      switch collection.delta {
-      case .since(_, format: .seconds, _, _): .seconds
-      case .since(_, format: .milliseconds, _, _): .milliseconds
+      switch format {
+      case .seconds: .seconds
+      case .milliseconds: .milliseconds
       default: .sequence
       }
   }
@@ -140,14 +147,14 @@ struct RESTRecordReader: Sendable {
       let value = try JSONValueSlice(checking: bytes)
       guard value.kind == .object else { throw Flaw("is \(value.kind.inWords), not an object") }
       let found = JSONPointer.values(at: pointers, in: value)
-      let id = try self.key(found[0])
+      let id = try self.key(found)
       key = id
       let version = try version(collection.version == nil ? nil : found[1])
       let recordID = RecordID(type: entity.type, key: id)
-      if collection.deleted != nil, try isDeleted(found.last ?? nil) {
+      if collection.deleted != nil, try isDeleted(found[collection.version == nil ? 1 : 2]) {
         return .tombstone(Tombstone(id: recordID, version: version))
       }
-      let payload = Payload(value.bytes)
+      let payload = try self.payload(value)
       guard let schemaVersion = try entity.schemaVersion(of: payload) else {
         throw Flaw("\"\(entity.schemaVersionField?.rawValue ?? "")\" is not a whole number of 1 or more")
       }
@@ -170,7 +177,7 @@ struct RESTRecordReader: Sendable {
   func named(_ change: RecordChange, by mended: ArraySlice<UInt8>) -> RecordChange {
     guard case .malformed(let malformed) = change, malformed.key == nil,
       let value = try? JSONValueSlice(checking: mended),
-      let key = try? key(JSONPointer.values(at: [collection.id], in: value)[0]), !key.contains("?")
+      let key = try? key(JSONPointer.values(at: pointers, in: value)), !key.contains("?")
     else { return change }
     return .malformed(
       MalformedRecord(
@@ -181,6 +188,26 @@ struct RESTRecordReader: Sendable {
     let reason: String
 
     init(_ reason: String) { self.reason = reason }
+  }
+
+  /// The payload of a record, with the key of its parent if the record lacks it.
+  private func payload(_ value: JSONValueSlice) throws -> Payload {
+    guard let under = collection.under, let parent else { return Payload(value.bytes) }
+    var members = try FieldMap(Payload(value.bytes))
+    guard members.isLacking(under.member) else { return Payload(value.bytes) }
+    members[under.member] = JSONString.quoted(parent)[...]
+    return members.payload
+  }
+
+  /// The key of a record, by the values of all pointers.
+  private func key(_ values: [JSONValueSlice?]) throws -> String {
+    let isPart = !collection.furtherID.isEmpty || collection.under?.hasKeysWithin == true
+    let first = try key(values[0])
+    guard isPart else { return first }
+    var parts = [first.keyPart]
+    for value in values.suffix(collection.furtherID.count) { parts.append(try key(value).keyPart) }
+    if collection.under?.hasKeysWithin == true, let parent { parts.insert(parent.keyPart, at: 0) }
+    return parts.joined(separator: "/")
   }
 
   private func key(_ value: JSONValueSlice?) throws -> String {
@@ -216,8 +243,23 @@ struct RESTRecordReader: Sendable {
 
   private func stated(_ value: JSONValueSlice?) throws -> Version {
     guard let value, !value.isNull else { return .undated }
-    if let time = value.string().flatMap({ Timestamp(iso8601: $0) }) { return Version(modifiedAt: time) }
+    let text = value.string()
     let place = "\(collection.version?.text ?? "") (\(collection.place("version")))"
+    switch collection.versionFormat {
+    case .number:
+      let digits = text ?? String(decoding: value.bytes, as: UTF8.self)
+      guard let version = Version(decimal: digits) else { throw Flaw("\(place) is no number") }
+      return version
+    case .seconds, .milliseconds:
+      if let number = text.flatMap({ Double($0) }) {
+        return Version(modifiedAt: Self.time(number * (numbers == .seconds ? 1e6 : 1e3)))
+      }
+    case let format?:
+      if let time = text.flatMap(format.parsed) { return Version(modifiedAt: time) }
+      throw Flaw("\(place) is not a time as \(format.layout) writes it")
+    case nil:
+      if let time = text.flatMap({ Timestamp(iso8601: $0) }) { return Version(modifiedAt: time) }
+    }
     // A copy without an order would be taken for older than every other one.
     guard let number = value.double() else {
       throw Flaw("\(place) is \(value.kind.inWords), not a time or a number")
@@ -263,5 +305,17 @@ struct RESTRecordReader: Sendable {
   static func lacks(_ pointer: JSONPointer, _ bytes: ArraySlice<UInt8>) -> Bool {
     guard let value = try? JSONValueSlice(checking: bytes) else { return false }
     return pointer.value(in: value) == nil
+  }
+}
+
+extension Version {
+  /// The version that a decimal number is, with up to six digits after the point.
+  fileprivate init?(decimal text: String) {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let whole = parts.first.flatMap({ Int64($0) }) else { return nil }
+    let digits = parts.count > 1 ? parts[1] : ""
+    guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    let fraction = Int64((digits + "000000").prefix(6)) ?? 0
+    self.init(sequence: whole, modifiedAt: Timestamp(microseconds: fraction))
   }
 }

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// The requests for the lists and records of one collection.
@@ -8,20 +9,41 @@ struct RESTRequests: Sendable {
   /// The parameter of the query that holds the credentials, which are added as a request is sent.
   var keyParameter: String?
 
+  /// The headers that the description gives for all types.
+  var apiHeaders: [String: HTTPSecret] = [:]
+
   /// The operation, for errors.
   var operation: String { "fetching a page of \(collection.entity.type)" }
 
   /// The number of records to ask for, of those that the engine wants.
   func size(_ limit: Int) -> Int { max(1, min(limit, collection.pageSize?.maximum ?? limit)) }
 
+  /// A request for a page.
+  struct Call: Sendable {
+    var limit: Int
+    var address: HTTPAddress
+    var body: [UInt8] = []
+  }
+
   /// The first page since a token, or of everything.
-  func first(_ start: RESTToken?, limit: Int) -> HTTPAddress {
-    list(start, limit: limit, place: .rows(0))
+  func first(
+    _ start: RESTToken?, limit: Int, in segment: RESTSegment = RESTSegment(), until: Timestamp? = nil
+  )
+    -> Call
+  {
+    list(start, limit: limit, place: .rows(0), segment, until)
   }
 
   /// The page at a place.
-  func page(at bookmark: RESTBookmark, limit: Int) -> HTTPAddress {
-    list(bookmark.base, limit: limit, place: bookmark.place)
+  func page(at bookmark: RESTBookmark, limit: Int) -> Call {
+    var until: Timestamp?
+    if collection.window != nil, case .since(let now) = bookmark.candidate.start { until = now }
+    return list(bookmark.base, limit: limit, place: bookmark.place, bookmark.segment, until)
+  }
+
+  /// The end of a span that begins at a time: no later than the server's time.
+  func end(of from: Timestamp, until now: Timestamp) -> Timestamp {
+    min(from + (collection.window?.length ?? .zero), now)
   }
 
   /// The address with a target that the server gave, and what ``target(of:)`` left out.
@@ -35,29 +57,132 @@ struct RESTRequests: Sendable {
     address.without([keyParameter].compactMap(\.self) + collection.secretQuery.keys).target
   }
 
-  private func list(_ start: RESTToken?, limit: Int, place: RESTBookmark.Place) -> HTTPAddress {
-    if case .target(let target) = place { return address(target) }
+  private func list(
+    _ start: RESTToken?, limit: Int, place: RESTBookmark.Place, _ segment: RESTSegment, _ until: Timestamp?
+  ) -> Call {
+    let items = items(start, limit: limit, place: place, segment, until)
+    var body = collection.request?.body ?? []
+    for (name, value) in items {
+      if let pointer = pointer(name) { body = pointer.placing(value.json, in: body) }
+    }
+    if case .target(let target) = place { return Call(limit: limit, address: address(target), body: body) }
     // The address is whole, and the parameters are in it.
-    if case .next = collection.delta, case .token(let target)? = start?.start { return address(target) }
-    var items = collection.query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    if case .next = collection.delta, case .token(let target)? = start?.start {
+      return Call(limit: limit, address: address(target), body: body)
+    }
+    let query = items.filter { pointer($0.0) == nil }
+      .map { "\(PercentEncoding.encoded($0.0))=\(PercentEncoding.encoded($0.1.text))" }
+    let listPath = marks(segment).reduce(collection.path) {
+      $0.replacing("{\($1.0)}", with: PercentEncoding.encoded($1.1))
+    }
+    let address = HTTPAddress(
+      base.origin, path: path(listPath), query: query.isEmpty ? nil : query.joined(separator: "&"))
+    return Call(limit: limit, address: address, body: body)
+  }
+
+  /// The value of a parameter, which is a number where it counts.
+  private enum Value {
+    case text(String)
+    case number(Int)
+
+    var text: String {
+      switch self {
+      case .text(let text): text
+      case .number(let number): "\(number)"
+      }
+    }
+
+    var json: [UInt8] {
+      switch self {
+      case .text(let text): JSONString.quoted(text)
+      case .number(let number): Array("\(number)".utf8)
+      }
+    }
+  }
+
+  /// A place in the body; `nil` for a parameter of the query.
+  private func pointer(_ name: String) -> JSONPointer? {
+    collection.request != nil && name.hasPrefix("/") ? JSONPointer(name) : nil
+  }
+
+  /// The marks of the path, with their values.
+  private func marks(_ segment: RESTSegment) -> [(String, String)] {
+    var marks: [(String, String)] = []
+    if let each = collection.each, let value = each.values.element(at: segment.each) {
+      marks.append((each.parameter, value))
+    }
+    if let under = collection.under, let parent = segment.parent { marks.append((under.parameter, parent)) }
+    return marks
+  }
+
+  private func items(
+    _ start: RESTToken?, limit: Int, place: RESTBookmark.Place, _ segment: RESTSegment, _ until: Timestamp?
+  ) -> [(String, Value)] {
+    var items: [(String, Value)] = collection.query.sorted { $0.key < $1.key }.map {
+      ($0.key, .text($0.value))
+    }
+    for (name, value) in marks(segment) where !collection.path.contains("{\(name)}") {
+      items.append((name, .text(value)))
+    }
     switch (collection.delta, start?.start) {
-    case (.since(let name, let format, let overlap, _), .since(let time)):
-      items.append((name, format.text(time - overlap)))
-    case (.token(_, let name), .token(let token)): items.append((name, token))
+    case (.since(let name, let format, let overlap, _), let began):
+      var from = segment.from
+      if collection.window == nil, case .since(let time)? = began { from = time - overlap }
+      guard let from else { break }
+      items.append((name, since(from, format)))
+      if let window = collection.window, let until {
+        items.append((window.until, since(end(of: from, until: until), format)))
+      }
+    case (.token(_, let name), .token(let token)):
+      // One parameter may be both, and then the cursor is the later one.
+      if case .cursor(_, name)? = collection.paging, case .cursor = place { break }
+      items.append((name, .text(token)))
     default: break
     }
     switch (collection.paging, place) {
-    case (.cursor(_, let name), .cursor(let cursor)): items.append((name, cursor))
+    case (.cursor(_, let name), .cursor(let cursor)), (.cursorHeader(_, let name), .cursor(let cursor)),
+      (.after(_, let name), .cursor(let cursor)):
+      items.append((name, .text(cursor)))
+    case (.cursor(_, let name), .rows(0)), (.cursorHeader(_, let name), .rows(0)),
+      (.after(_, let name), .rows(0)):
+      if let first = collection.firstCursor, !items.contains(where: { $0.0 == name }) {
+        items.append((name, .text(first)))
+      }
     case (.page(let name, let first), .rows(let rows)):
-      items.append((name, "\(first + rows / max(1, limit))"))
-    case (.page(let name, let first), .page(let page)): items.append((name, "\(first + page)"))
-    case (.offset(let name), .rows(let rows)): items.append((name, "\(rows)"))
+      items.append((name, .number(first + rows / max(1, limit))))
+    case (.page(let name, let first), .page(let page)): items.append((name, .number(first + page)))
+    case (.offset(let name), .rows(let rows)): items.append((name, .number(rows)))
     default: break
     }
-    if let size = collection.pageSize { items.append((size.parameter, "\(limit)")) }
-    let query = items.map { "\(PercentEncoding.encoded($0.0))=\(PercentEncoding.encoded($0.1))" }
-    return HTTPAddress(
-      base.origin, path: path(collection.path), query: query.isEmpty ? nil : query.joined(separator: "&"))
+    if let size = collection.pageSize { items.append((size.parameter, .number(limit))) }
+    return items
+  }
+
+  /// A time as it is sent.
+  private func since(_ time: Timestamp, _ format: RESTAPI.TimeFormat) -> Value {
+    let text = format.text(time)
+    if let template = collection.sinceTemplate { return .text(template.replacing("{since}", with: text)) }
+    switch format {
+    case .seconds, .milliseconds: return Int(text).map { .number($0) } ?? .text(text)
+    case .rfc3339, .rfc2822, .number, .pattern: return .text(text)
+    }
+  }
+
+  /// The headers of a request: its own, and those of the description.
+  func headers(_ own: HTTPHeaders = [:]) async throws(SyncError) -> HTTPHeaders {
+    var headers = own
+    for (name, secret) in further.sorted(by: { $0.key < $1.key }) {
+      headers[name] = try await secret.current(during: operation)
+    }
+    return headers
+  }
+
+  /// Further headers, with one value for each name.
+  private var further: [String: HTTPSecret] {
+    let own = Set(collection.headers.keys.map { $0.lowercased() })
+    return collection.headers.merging(apiHeaders.filter { !own.contains($0.key.lowercased()) }) { own, _ in
+      own
+    }
   }
 
   /// The address of one record; `nil` for a key that no path can hold.
@@ -105,18 +230,6 @@ extension RESTAPI.Collection {
     query.filter { name, _ in
       let name = name.lowercased()
       return ["key", "token", "secret", "password", "passwd", "signature"].contains { name.hasSuffix($0) }
-    }
-  }
-}
-
-extension RESTAPI.TimeFormat {
-  /// A time in this format, rounded down.
-  func text(_ time: Timestamp) -> String {
-    let microseconds = max(0, time.microseconds)
-    return switch self {
-    case .rfc3339: Timestamp(microseconds: microseconds).rfc3339
-    case .seconds: "\(microseconds / 1_000_000)"
-    case .milliseconds: "\(microseconds / 1000)"
     }
   }
 }

@@ -129,7 +129,8 @@ struct RESTEdit: Sendable {
     if change.content != .deletion { headers["Content-Type"] = "application/json" }
     let body = try body(onto: current?.record, during: operation)
     let response = try await session.send(
-      request.method, address, headers: headers, body: body, isAboutEdits: true, during: operation)
+      request.method, address, headers: try await records.requests.headers(headers), body: body,
+      isAboutEdits: true, during: operation)
     return try await outcome(of: response, over: current?.change, during: operation)
   }
 

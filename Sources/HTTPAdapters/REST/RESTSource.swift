@@ -129,13 +129,18 @@ public final class RESTSource: RemoteRecordSource {
         collection.secretQuery[name] == nil ? value : HTTPCredentials.fingerprint(of: value)
     }
     fields["path"] = collection.path
-    fields["id"] = collection.id.text
+    fields["id"] = ([collection.id] + collection.furtherID).map(\.text).joined(separator: " ")
+    fields["layout"] = collection.versionFormat?.layout
+    fields["where"] = collection.filter.map { "\($0.pointer.text) \($0.test)" }
+    fields["body"] = collection.request.map { TokenFields.digest(of: $0.body) }
+    fields["each"] = collection.each.map { "\($0.parameter) \($0.values.joined(separator: " "))" }
+    fields["under"] = collection.under.map { "\($0.type) \($0.member) \($0.hasKeysWithin)" }
     fields["records"] = collection.records.text
     fields["version"] = collection.version?.text
     fields["deleted"] = collection.deleted?.text
     // What numbers mean as versions depends on it.
     if case .since(_, let format, _, _) = collection.delta, format != .rfc3339, collection.version != nil {
-      fields["numbers"] = format.rawValue
+      fields["numbers"] = format.layout
     }
     switch collection.deletedIf {
     case .word(let word): fields["word"] = word
@@ -237,7 +242,7 @@ public final class RESTSource: RemoteRecordSource {
     }
     return RESTRequests(
       collection: collection, base: session.base, rootPath: session.rootPath,
-      keyParameter: api.credentials?.parameter)
+      keyParameter: api.credentials?.parameter, apiHeaders: api.headers)
   }
 
   /// Returns the current copies of those records that exist, with one request for each.
@@ -292,7 +297,7 @@ extension RESTAPI.Collection {
   var countsPages: Bool {
     switch paging {
     case .page, .offset: true
-    case .link, .next, .cursor, nil: false
+    case .link, .next, .cursor, .cursorHeader, .after, nil: false
     }
   }
 

@@ -28,9 +28,22 @@ extension RESTSource {
       entity: collection.entity, position: .start(since: nil), limit: pageSize, pass: 1)
     let listing = RESTListing(requests: requests, request, session: session, needsTwoListings: false)
     let stopwatch = session.clock.stopwatch()
-    let asked = try await listing.ask { limit in (limit, requests.first(nil, limit: limit)) }
-    let elapsed = stopwatch()
     var survey = RESTSurvey()
+    var segment = RESTSegment()
+    if let under = collection.under {
+      segment.parent = try await firstKey(of: under.type, pageSize: pageSize)
+      guard let parent = segment.parent else {
+        survey.add("No record of \(under.type) is there, under which a list could be.")
+        return survey
+      }
+      survey.add("There is one list for each record of \(under.type). The one under \(parent) is looked at.")
+    }
+    if let each = collection.each {
+      survey.add(
+        "There is one list for each of \(Counted(each.values.count, "value")) of \"\(each.parameter)\".")
+    }
+    let asked = try await listing.ask { [segment] limit in requests.first(nil, limit: limit, in: segment) }
+    let elapsed = stopwatch()
     do throws(SyncError) {
       let answer = try RESTAnswer(asked.response, of: collection, during: requests.operation)
       let look = Look(
@@ -52,6 +65,20 @@ extension RESTSource {
       survey.complain(error.message)
     }
     return survey
+  }
+
+  /// The key of the first record of a type's first page.
+  private func firstKey(of type: RecordType, pageSize: Int) async throws(SyncError) -> String? {
+    let requests = try requests(for: type)
+    let listing = RESTListing(
+      requests: requests,
+      PageRequest(
+        entity: requests.collection.entity, position: .start(since: nil), limit: pageSize, pass: 1),
+      session: session, needsTwoListings: false)
+    let asked = try await listing.ask { limit in requests.first(nil, limit: limit) }
+    let answer = try RESTAnswer(asked.response, of: requests.collection, during: requests.operation)
+    let reader = RESTRecordReader(requests.collection, as: requests.collection.entity)
+    return answer.rows.lazy.compactMap { reader.read($0).id?.key }.first
   }
 }
 
@@ -117,10 +144,14 @@ private struct Look {
         survey.complain(
           "The answer has \(answer.rows.count) of \(total) records, and the description no \"paging\".")
       }
-    case .link, .next, .cursor:
+    case .after: survey.add("The last record of a page tells the next page.")
+    case .link, .next, .cursor, .cursorHeader:
       let hint = isFull ? " The page is full: is that the right member?" : ""
       guard let next = answer.next else { return survey.add("No further page is named.\(hint)") }
-      if case .cursor = collection.paging { return survey.add("A cursor names the next page.") }
+      switch collection.paging {
+      case .cursor, .cursorHeader: return survey.add("A cursor names the next page.")
+      default: break
+      }
       guard let following = address.resolving(next) else {
         return survey.complain("The next page's address is invalid (\(collection.place("paging"))).")
       }
@@ -270,6 +301,7 @@ struct RESTTrial: Sendable {
   func changes(elapsed: Duration, _ survey: inout RESTSurvey) async throws(SyncError) {
     var start = RESTToken(.list, listedAt: Timestamp(microseconds: 0))
     let name: String
+    let member = if case .since = collection.delta { "delta.since" } else { "delta" }
     switch collection.delta {
     case .since(let parameter, _, let overlap, _):
       let now = try first.serverTime(elapsed: elapsed, of: collection, during: listing.operation)
@@ -283,12 +315,17 @@ struct RESTTrial: Sendable {
     case .etag: return try await unchangedPage(&survey)
     case nil: return
     }
-    let again = await answer(to: "for changes", "delta", &survey) { limit in
-      (limit, listing.requests.first(start, limit: limit))
+    var segment = RESTSegment()
+    var until: Timestamp?
+    if collection.window != nil, case .since(let time) = start.start {
+      (segment.from, until) = (time, time + .seconds(1))
+    }
+    let again = await answer(to: "for changes", member, &survey) { [start, segment, until] limit in
+      listing.requests.first(start, limit: limit, in: segment, until: until)
     }
     guard let again, !again.rows.isEmpty, again.rows == first.rows else { return }
     survey.complain(
-      "A request for changes gets the same \(Counted(again.rows.count, "record")) as one for everything; is \"\(name)\" a parameter of the API (\(collection.place("delta")))?"
+      "A request for changes gets the same \(Counted(again.rows.count, "record")) as one for everything; is \"\(name)\" a parameter of the API (\(collection.place(member)))?"
     )
   }
 
@@ -296,7 +333,7 @@ struct RESTTrial: Sendable {
   private func unchangedPage(_ survey: inout RESTSurvey) async throws(SyncError) {
     guard let tag = first.tag else { return }
     let again = try await listing.ask(headers: ["If-None-Match": tag]) { limit in
-      (limit, listing.requests.first(nil, limit: limit))
+      listing.requests.first(nil, limit: limit)
     }
     if again.response.status == 200, again.response.headers["ETag"] == tag {
       survey.complain(
@@ -309,7 +346,7 @@ struct RESTTrial: Sendable {
   /// The first page came, so the description is to blame, not the server.
   private func answer(
     to purpose: String, _ member: String, _ survey: inout RESTSurvey,
-    _ address: (Int) -> (limit: Int, address: HTTPAddress)
+    _ address: (Int) -> RESTRequests.Call
   ) async -> RESTAnswer? {
     if listing.session.notices.remainingPause != nil { return pausing(purpose, &survey) }
     do throws(SyncError) {

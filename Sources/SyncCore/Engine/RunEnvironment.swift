@@ -50,8 +50,11 @@ struct RunEnvironment: Sendable {
   func fetch(_ request: PageRequest, epoch: Int64) async -> Result<RecordPage, SyncError> {
     if let offline { return .failure(offline) }
     let elapsed = clock.stopwatch()
+    var request = request
+    request.stored = ParentKeys(store: store)
+    let asked = request
     let result = await Result(of: { () throws(SyncError) in
-      var page = try await withContents(source.page(request), of: request.entity, epoch: epoch)
+      var page = try await withContents(source.page(asked), of: asked.entity, epoch: epoch)
       // No store and no edit has a record without a key.
       if page.changes.contains(where: \.isNameless) { page.changes = page.changes.map(\.named) }
       return page
@@ -113,4 +116,39 @@ extension Int {
 struct Attempts: Hashable, Sendable {
   var lastBegin: Timestamp?
   var lastSuccess: Timestamp?
+}
+
+/// The live records of a store, for a source whose lists are under records of another type.
+private struct ParentKeys: StoredKeys {
+  let store: any LocalStore
+
+  func keys(of type: RecordType, after key: String?, limit: Int) async throws(SyncError) -> [String] {
+    let query = Query(type, afterKey: key, limit: limit)
+    return try await store.read { (snapshot) throws(SyncError) in
+      var portions = snapshot.portions(of: query)
+      while let records = try portions.next() {
+        // The remote has deleted these, and they wait until nothing refers to them.
+        let gone = try snapshot.withheld(of: records.map(\.id)).filter {
+          $0.value.kind == .held || $0.value.kind == .missing
+        }
+        let keys = records.filter { gone[$0.id] == nil }.map(\.id.key)
+        if !keys.isEmpty { return keys }
+      }
+      return []
+    }
+  }
+
+  func records(
+    of type: RecordType, where field: FieldName, is key: String
+  ) async throws(SyncError) -> [PresentRecord] {
+    let query = Query(type, where: .equal(field, .string(key)))
+    return try await store.read { (snapshot) throws(SyncError) in
+      var found: [PresentRecord] = []
+      var portions = snapshot.portions(of: query)
+      while let records = try portions.next() {
+        found += records.map { PresentRecord(id: $0.id, version: $0.version) }
+      }
+      return found
+    }
+  }
 }

@@ -347,7 +347,7 @@ struct StallDetector {
   mutating func isStuck(after position: PullPosition?, page: RecordPage) -> Bool {
     guard case .more(let token, _) = page.next else { return false }
     if position == .resume(token) || landmark == token { strikes += 1 }
-    empty = page.changes.isEmpty ? empty + 1 : 0
+    empty = page.changes.isEmpty && !page.endsList ? empty + 1 : 0
     pages += 1
     if pages == stride {
       landmark = token

@@ -13,6 +13,8 @@ public struct PageRequest: Hashable, Sendable {
   /// Each later pass over the type has a greater number. A resumed pass keeps its number. A source
   /// that counts its own scans uses the number for ``Version/sequence``.
   public let pass: Int64
+  /// What the store has of other types, for a source whose lists are under their records.
+  package var stored: (any StoredKeys)?
 
   /// Creates a request.
   public init(entity: Entity, position: PullPosition, limit: Int, pass: Int64) {
@@ -21,6 +23,32 @@ public struct PageRequest: Hashable, Sendable {
     self.limit = limit
     self.pass = pass
   }
+}
+
+extension PageRequest {
+  /// Whether two requests ask for the same page.
+  public static func == (a: PageRequest, b: PageRequest) -> Bool {
+    a.entity == b.entity && a.position == b.position && a.limit == b.limit && a.pass == b.pass
+  }
+
+  /// Hashes what is asked for.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(entity)
+    hasher.combine(position)
+    hasher.combine(limit)
+    hasher.combine(pass)
+  }
+}
+
+/// The live records of a store, as far as a source needs them.
+package protocol StoredKeys: Sendable {
+  /// Returns the keys of a type after one, in their order.
+  func keys(of type: RecordType, after key: String?, limit: Int) async throws(SyncError) -> [String]
+
+  /// Returns the records of a type that refer to a key by a field.
+  func records(
+    of type: RecordType, where field: FieldName, is key: String
+  ) async throws(SyncError) -> [PresentRecord]
 }
 
 /// Where a page starts.

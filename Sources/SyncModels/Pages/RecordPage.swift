@@ -12,6 +12,8 @@ public struct RecordPage: Hashable, Sendable {
   public var present: [PresentRecord] = []
   /// The number of ``changes`` that the engine added for ``present``.
   package var contents = 0
+  /// Whether another list begins after the page, so that an empty page is no sign of a pass without end.
+  package var endsList = false
   /// On the first page, the token of the next delta.
   ///
   /// The source takes it *before* it lists anything. `nil` if the source ends a pass with its own
