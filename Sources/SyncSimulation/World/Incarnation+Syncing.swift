@@ -147,6 +147,8 @@ extension Incarnation {
 
   /// Checks that a port has thrown each error, except for the engine's own errors.
   private func demandCause(of error: SyncError) {
+    // An earlier process may have been asked for the pause.
+    if error.code == .remoteUnavailable, error.operation.hasPrefix("reaching ") { return }
     var own: Set<SyncError.Code> = [.offline, .syncAlreadyInProgress, .inconsistentData]
     if world.shape.hazards.contains(.sharedVersions) { own.insert(.declarationsReplaced) }
     if !own.contains(error.code), !causes.contains(error.code) {
