@@ -63,6 +63,9 @@ struct RivalTests {
     let held = try await sync(store, ["teams.ndjson": [], "games.ndjson": [game]])
     #expect(held.total.isEmpty)
     #expect(shown(store, "teams") == [team])
+    // A list that was emptied is read twice before anything goes.
+    let doubted = try await sync(store, ["teams.ndjson": [], "games.ndjson": []])
+    #expect(doubted.total.isEmpty)
     let released = try await sync(store, ["teams.ndjson": [], "games.ndjson": []])
     #expect(released["games"].swept == 1)
     #expect(released["teams"].deleted == 1)

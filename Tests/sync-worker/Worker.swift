@@ -30,7 +30,9 @@
         options: SyncOptions(
           pageSize: 10, retry: RetryPolicy(attempts: 3, base: .milliseconds(10)),
           leaseDuration: .milliseconds(300)),
-        edits: EditOptions(policy: FieldwiseLastWriteWins()))
+        edits: EditOptions(policy: FieldwiseLastWriteWins()),
+        // All workers are of one account, although each has a name of its own.
+        account: "crew")
       name = orders.name
       isDatabase = OpenedStore.isDatabase(orders.store)
       self.stop = stop

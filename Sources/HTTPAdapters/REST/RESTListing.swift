@@ -357,7 +357,7 @@ struct RESTListing: Sendable {
   /// The key of the next live record above the lists.
   private func parent(after key: String?) async throws(SyncError) -> String? {
     guard let under = collection.under else { return nil }
-    guard let stored = request.stored else {
+    guard let stored = AskingStore.keys else {
       throw SyncError(
         .invalidConfiguration, during: operation,
         "\(collection.place("under")) needs the records of \(under.type), which only an engine has.")
@@ -377,7 +377,7 @@ struct RESTListing: Sendable {
   private func barred(_ bookmark: RESTBookmark, _ asked: Asked) async throws(SyncError) -> RecordPage {
     var page = try await ended([], bookmark, asked)
     guard asked.response.status == 403, let under = collection.under, let parent = bookmark.segment.parent,
-      let stored = request.stored
+      let stored = AskingStore.keys
     else { return page }
     session.notices.tell(
       "403 to the list of \(collection.entity.type) under \(parent)\(HTTPFailure.words(of: asked.response)). What is known of it stays."

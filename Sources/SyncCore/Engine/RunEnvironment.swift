@@ -50,21 +50,24 @@ struct RunEnvironment: Sendable {
   func fetch(_ request: PageRequest, epoch: Int64) async -> Result<RecordPage, SyncError> {
     if let offline { return .failure(offline) }
     let elapsed = clock.stopwatch()
-    var request = request
-    request.stored = ParentKeys(store: store)
-    let asked = request
-    let result = await Result(of: { () throws(SyncError) in
-      var page = try await withContents(source.page(asked), of: asked.entity, epoch: epoch)
-      // No store and no edit has a record without a key.
-      if page.changes.contains(where: \.isNameless) { page.changes = page.changes.map(\.named) }
-      return page
-    })
+    let result = await AskingStore.$keys.withValue(ParentKeys(store: store)) {
+      await page(request, epoch: epoch)
+    }
     let bytes = (try? result.get())?.changes.reduce(0) { $0 + $1.payloadSize } ?? 0
     meter.update { figures in
       figures.fetching += elapsed()
       figures.bytes += bytes
     }
     return result
+  }
+
+  private func page(_ request: PageRequest, epoch: Int64) async -> Result<RecordPage, SyncError> {
+    await Result(of: { () throws(SyncError) in
+      var page = try await withContents(source.page(request), of: request.entity, epoch: epoch)
+      // No store and no edit has a record without a key.
+      if page.changes.contains(where: \.isNameless) { page.changes = page.changes.map(\.named) }
+      return page
+    })
   }
 
   /// Makes a request, or fails at once if the network is known to be away.

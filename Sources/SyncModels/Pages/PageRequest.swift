@@ -13,8 +13,6 @@ public struct PageRequest: Hashable, Sendable {
   /// Each later pass over the type has a greater number. A resumed pass keeps its number. A source
   /// that counts its own scans uses the number for ``Version/sequence``.
   public let pass: Int64
-  /// What the store has of other types, for a source whose lists are under their records.
-  package var stored: (any StoredKeys)?
 
   /// Creates a request.
   public init(entity: Entity, position: PullPosition, limit: Int, pass: Int64) {
@@ -22,21 +20,6 @@ public struct PageRequest: Hashable, Sendable {
     self.position = position
     self.limit = limit
     self.pass = pass
-  }
-}
-
-extension PageRequest {
-  /// Whether two requests ask for the same page.
-  public static func == (a: PageRequest, b: PageRequest) -> Bool {
-    a.entity == b.entity && a.position == b.position && a.limit == b.limit && a.pass == b.pass
-  }
-
-  /// Hashes what is asked for.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(entity)
-    hasher.combine(position)
-    hasher.combine(limit)
-    hasher.combine(pass)
   }
 }
 
@@ -49,6 +32,11 @@ package protocol StoredKeys: Sendable {
   func records(
     of type: RecordType, where field: FieldName, is key: String
   ) async throws(SyncError) -> [PresentRecord]
+}
+
+/// The store of the engine that asks for a page, for a source whose lists are under its records.
+package enum AskingStore {
+  @TaskLocal package static var keys: (any StoredKeys)?
 }
 
 /// Where a page starts.

@@ -40,7 +40,12 @@
             "data/teams.ndjson", (0..<count).map { #"{"id":"t\#($0)","updated_at":1}"# })
           #expect(try await tool.start(options).outcome().count("inserted") == count)
           try folder.write("data/teams.ndjson", [])
-          let outcome = try await tool.start(options).outcome()
+          var outcome = try await tool.start(options).outcome()
+          if !isAsked {
+            // A list that was emptied is read twice before anything goes.
+            #expect(try outcome.count("swept") == 0)
+            outcome = try await tool.start(options).outcome()
+          }
           #expect(outcome.status == 0)
           #expect(try outcome.count("swept") == (isAsked ? 0 : count))
           #expect(outcome.errors.contains("10 of 10 records are gone from the remote") == isAsked)

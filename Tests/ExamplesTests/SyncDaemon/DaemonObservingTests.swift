@@ -52,7 +52,7 @@
           executable: URL(filePath: try #require(Self.promtool)),
           ["check", "rules", folder.path("alerts.yml")], in: nil
         ).outcome()
-        #expect(check.status == 0 && check.output.contains("6 rules found"), "\(check)")
+        #expect(check.status == 0 && check.output.contains("7 rules found"), "\(check)")
       }
     }
 

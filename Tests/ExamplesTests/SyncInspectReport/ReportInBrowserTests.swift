@@ -22,7 +22,7 @@
       #expect(
         try outcome.json["headings"] as? [String] == [
           "1 of 3 types failed.", "What to do", "Types", "Syncs", "Throughput and latency", "Outbox",
-          "Conflicts", "Quarantine",
+          "Waiting records", "Conflicts", "Quarantine",
         ])
     }
 

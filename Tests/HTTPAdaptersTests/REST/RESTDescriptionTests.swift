@@ -82,7 +82,7 @@ struct RESTDescriptionTests {
     ),
     (
       type(#""delta":{"since":"s","format":"rfc"}"#),
-      #"types.games.delta.format is "rfc"; the choices are rfc3339"#
+      #"types.games.delta.format is "rfc", not rfc3339, rfc2822"#
     ),
     (
       type(#""delta":{"since":"s","overlap":0}"#),
