@@ -103,8 +103,8 @@ struct EditWriter {
     let entity = try entity(of: shown.id)
     try transaction.release([.record(shown.id)])
     let restored: OutboxEntry
-    if var pending = try transaction.outbox(for: [shown.id]).first {
-      // The deletion came after whatever was sent.
+    // An edit that may have arrived before the deletion is another effect, with a stamp of its own.
+    if var pending = try transaction.outbox(for: [shown.id]).first, pending.sent != pending.edit {
       (pending.base, pending.sent) = (.deleted(tombstone), nil)
       (pending.state, pending.attempts, pending.leaves) = (.waiting, 0, [])
       restored = pending

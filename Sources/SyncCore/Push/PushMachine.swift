@@ -48,6 +48,8 @@ struct PushMachine {
   private var conflicts: [RecordID: Int] = [:]
   /// Edits whose requests failed, perhaps after they had taken effect.
   private var unanswered: Set<RecordID> = []
+  /// Edits that were sent while the remote was unavailable, perhaps after they had taken effect.
+  private var outages: Set<RecordID> = []
   /// Edits that an earlier push has sent, without an answer.
   private var resent: Set<RecordID> = []
   /// Edits that had too many conflicts.
@@ -370,6 +372,7 @@ extension PushMachine {
     }
     if error.code == .batchTooLarge { return split(batch, error) }
     unanswered.formUnion(batch.map(\.id))
+    if error.code == .remoteUnavailable { outages.formUnion(batch.map(\.id)) }
     if error.code == .quotaExceeded {
       state = .settling
       return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
@@ -397,7 +400,8 @@ extension PushMachine {
     case .isolate(let entry):
       batches.removeFirst()
       state = .isolating(pause: error.retryAfter)
-      return .isolate(entry, EditFailure(error, isProven: true))
+      let failure = EditFailure(error, isProven: true, afterOutage: outages.contains(entry.id))
+      return .isolate(entry, failure)
     case .tryAnother: batches.removeFirst()
     case .giveUp: return giveUp(error)
     }

@@ -263,10 +263,11 @@ struct EditFailure: Hashable, Sendable {
   /// Whether the remote was unavailable for the edit, rather than rejected it.
   private var isOutage: Bool
 
-  init(_ error: SyncError, isProven: Bool) {
+  /// - Parameter afterOutage: Whether the remote was unavailable for an earlier attempt of the push.
+  init(_ error: SyncError, isProven: Bool, afterOutage: Bool = false) {
     self.isProven = isProven
     reason = Self.preface + (error.message.isEmpty ? error.code.description : error.message)
-    isOutage = error.code == .remoteUnavailable
+    isOutage = error.code == .remoteUnavailable || afterOutage
   }
 
   private static let preface = "The remote fails at this edit: "

@@ -177,6 +177,35 @@ struct PushMachineTests {
     #expect(machine.failed(Self.busy, random: 0) == .fail(.remoteUnavailable))
   }
 
+  /// The first attempt may have had its effect, although a later one is refused.
+  @Test func takesAnEditThatMetAnOutageForOneThatMayHaveArrived() {
+    let entries = Self.sent((0..<2).map { Self.entry("k\($0)", Int64($0)) })
+    let flawed = SyncError(.invalidEdit, during: "testing", "400")
+    var machine = Self.machine(2)
+    _ = machine.loaded(Self.portion(entries))
+    _ = machine.prepared(entries)
+    #expect(machine.failed(Self.busy, random: 0) == .wait(.zero))
+    var action = machine.waited()
+    while true {
+      switch action {
+      case .send(let changes):
+        action =
+          changes.contains { $0.id.key == "k1" }
+          ? machine.failed(flawed, random: 0)
+          : machine.answered(
+            changes.map {
+              .accepted(.tombstone(Tombstone(id: $0.id, version: Version(modifiedAt: Self.now))))
+            },
+            random: 0)
+      case .settle(let answers): action = machine.settled(answers.map { _ in .accepted })
+      case .isolate(let entry, let failure):
+        #expect(entry.id.key == "k1" && failure.mayHaveArrived(after: 1))
+        return
+      default: return #expect(action == .finish, "no edit was isolated")
+      }
+    }
+  }
+
   @Test func findsTheEditThatTheRemoteFailsAt() {
     let entries = Self.sent((0..<6).map { Self.entry("k\($0)", Int64($0)) })
     let flawed = SyncError(.invalidEdit, during: "testing", "400")
