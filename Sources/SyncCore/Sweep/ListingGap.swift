@@ -35,6 +35,11 @@ enum ListingGap: UInt8 {
     }
   }
 
+  /// Makes a complete listing due at once, because the last one was believed without a second one.
+  static func demandListing(of type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try exposed.save(for: type, in: transaction)
+  }
+
   /// Notes that the remote accepted an edit that was sent before the listing.
   ///
   /// Its answer may describe a state from before the listing.

@@ -56,6 +56,10 @@ struct Sweep: Sendable {
     if absence == .twice {
       let first = candidates.filter { !isGone($0) && !withheld.contains($0.id) }
       if !first.isEmpty { try transaction.withhold(first.map(context.missing)) }
+      // What the listing has lacked as it moves comes back with the next one.
+      if gone.contains(where: { !missed.contains($0.id) }) {
+        try ListingGap.demandListing(of: entity.type, in: transaction)
+      }
     }
     try remove(gone, withheld: withheld, &result, in: transaction)
     return result
