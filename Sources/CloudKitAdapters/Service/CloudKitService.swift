@@ -167,7 +167,7 @@
     let transport: any HTTPTransport
     let clock: any SyncPorts.Clock<Duration>
     private let turn = Turn()
-    /// The token that the last answer has left, if nobody else uses them.
+    /// The token of the next request, as the last answer has left it. Another process may have used it.
     private let expected = Expected()
 
     /// The header with the token for the next request.

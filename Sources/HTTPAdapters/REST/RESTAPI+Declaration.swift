@@ -472,8 +472,7 @@ extension RESTAPI.Collection {
     switch paging {
     case .cursor(_, let name):
       // One parameter may be both, as in the changes of CouchDB.
-      if case .token(_, name)? = delta { break }
-      names.append((name, "paging.parameter"))
+      if !cursorIsToken { names.append((name, "paging.parameter")) }
     case .cursorHeader(_, let name), .after(_, let name): names.append((name, "paging.parameter"))
     case .page(let name, _): names.append((name, "paging.page"))
     case .offset(let name): names.append((name, "paging.offset"))

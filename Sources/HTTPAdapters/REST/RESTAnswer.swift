@@ -80,16 +80,7 @@ struct RESTAnswer: Sendable {
       switch wanted.role {
       case .records:
         rows = try reading.rows(value, wanted, of: values)
-        if rows.isEmpty, let starred = collection.records.starred, let value {
-          let elements = JSONPointer.spread(value, [""])
-          let first = starred.rest.first
-          leadsNowhere =
-            !elements.isEmpty
-            && elements.allSatisfy { element in
-              (try? JSONValueSlice(checking: element, depthLimit: .max)).flatMap { first?.value(in: $0) }
-                == nil
-            }
-        }
+        leadsNowhere = rows.isEmpty && reading.leadsNowhere(value)
       case .next: next = try reading.continuation(value, wanted)
       case .total: total = try reading.count(value, wanted)
       case .token: token = try reading.token(value, wanted)
@@ -209,6 +200,16 @@ struct RESTAnswer: Sendable {
       return rows
     }
 
+    /// Whether there are elements, and the pointer to their records leads to nothing in any of them.
+    func leadsNowhere(_ value: JSONValueSlice?) -> Bool {
+      guard let value, let pointer = collection.records.starred?.rest.first else { return false }
+      let elements = JSONPointer.spread(value, [""])
+      return !elements.isEmpty
+        && elements.allSatisfy { element in
+          (try? JSONValueSlice(checking: element, depthLimit: .max)).flatMap(pointer.value) == nil
+        }
+    }
+
     /// Throws the errors that an answer tells although its status is 200.
     func demandNone(_ value: JSONValueSlice, _ pointer: JSONPointer) throws(SyncError) {
       if value.isNull || value.bool() == false { return }
@@ -217,9 +218,7 @@ struct RESTAnswer: Sendable {
         guard let element = ("/0" as JSONPointer).value(in: value) else { return }
         first = element
       }
-      let words: [JSONPointer] = ["/message", "/detail", "/error", "/title"]
-      let told =
-        JSONPointer.values(at: words, in: first).lazy.compactMap { $0?.string() }.first ?? first.string()
+      let told = HTTPFailure.message(in: first) ?? first.string().map { String($0.prefix(200)) }
       let codes: [JSONPointer] = ["/extensions/code", "/code", "/type"]
       let code = JSONPointer.values(at: codes, in: first).lazy.compactMap { $0?.string() }.first ?? ""
       let isTemporary = [
@@ -228,7 +227,7 @@ struct RESTAnswer: Sendable {
       .contains(code.uppercased())
       throw SyncError(
         isTemporary ? .remoteUnavailable : .inconsistentData, during: operation,
-        "The answer tells an error (\(collection.place("errors")))\(told.map { ": \($0.prefix(200))" } ?? "")."
+        "The answer tells an error (\(collection.place("errors")))\(told.map { ": \($0)" } ?? "")."
       )
     }
 

@@ -28,12 +28,11 @@ extension RESTEdit {
       if isRepeatable { throw error }
       return .unknown(reason: Self.lost)
     }
+    let limit = RequestedPause.limit(in: response)
     switch response.status {
     case 200...299: return try await made(response, during: operation)
-    case 401: return .retryLater(after: nil)
-    case 429: return .retryLater(after: RequestedPause.limit(in: response))
-    case 403 where RequestedPause.limit(in: response) != nil:
-      return .retryLater(after: RequestedPause.limit(in: response))
+    case 401, 429: return .retryLater(after: limit)
+    case 403 where limit != nil: return .retryLater(after: limit)
     case 408, 500...599:
       if let pause = RequestedPause.retryAfter(in: response), response.status == 503 {
         return .retryLater(after: pause)

@@ -107,9 +107,10 @@ struct RESTListing: Sendable {
     var candidate = RESTToken(.list, listedAt: listedAt)
     switch collection.delta {
     case .since(_, _, let overlap, _):
-      var time = began
-      if time == nil { time = try answer.serverTime(elapsed: elapsed, of: collection, during: operation) }
-      guard let now = time else { break }
+      let now =
+        if let began { began } else {
+          try answer.serverTime(elapsed: elapsed, of: collection, during: operation)
+        }
       if case .since(let before)? = base?.start, now + overlap < before { return .reset(.tokenExpired) }
       candidate.start = .since(now)
     case .token, .next:
@@ -270,7 +271,8 @@ struct RESTListing: Sendable {
     }
     bookmark.pages += 1
     bookmark.rows += answer.rows.count
-    if let token = try token(in: answer, asked), bookmark.candidate.start == .list || sharesParameter {
+    if let token = try token(in: answer, asked), bookmark.candidate.start == .list || collection.cursorIsToken
+    {
       bookmark.candidate.start = .token(token)
     }
     if let total = answer.total, let first = before.total, total != first { bookmark.hasMoved = true }
@@ -286,15 +288,6 @@ struct RESTListing: Sendable {
     bookmark.place = place
     return RecordPage(
       coverage: bookmark.coverage, changes: changes, next: .more(bookmark.pageToken, resumable: true))
-  }
-
-  /// Whether one parameter is both the cursor and the token.
-  private var sharesParameter: Bool {
-    if case .cursor(_, let name)? = collection.paging, case .token(_, name)? = collection.delta {
-      true
-    } else {
-      false
-    }
   }
 
   /// The records of the type. A record of a delta that is none any more has gone.
@@ -362,7 +355,7 @@ struct RESTListing: Sendable {
         .invalidConfiguration, during: operation,
         "\(collection.place("under")) needs the records of \(under.type), which only an engine has.")
     }
-    return try await stored.keys(of: under.type, after: key, limit: 1).first
+    return try await stored.key(of: under.type, after: key)
   }
 
   /// Whether the server shows no list under a record.

@@ -120,11 +120,7 @@ struct RESTPagination: Sendable {
       return .target(try target(of: text, at: linkPlace, from: asked.address))
     case .cursor, .cursorHeader:
       // The changes of CouchDB end with an empty page, whose cursor is its token.
-      if answer.rows.isEmpty, case .cursor(_, let name)? = collection.paging,
-        case .token(_, name)? = collection.delta
-      {
-        return nil
-      }
+      if answer.rows.isEmpty, collection.cursorIsToken { return nil }
       return answer.next.map { .cursor($0) }
     case .after(let pointer, _):
       guard let last = answer.rows.last else { return nil }

@@ -135,7 +135,7 @@ struct RESTRequests: Sendable {
       }
     case (.token(_, let name), .token(let token)):
       // One parameter may be both, and then the cursor is the later one.
-      if case .cursor(_, name)? = collection.paging, case .cursor = place { break }
+      if collection.cursorIsToken, case .cursor = place { break }
       items.append((name, .text(token)))
     default: break
     }

@@ -301,6 +301,11 @@ extension RESTAPI.Collection {
     }
   }
 
+  /// Whether one parameter is both the cursor and the token, as in the changes of CouchDB.
+  var cursorIsToken: Bool {
+    if case .cursor(_, let name)? = paging, case .token(_, name)? = delta { true } else { false }
+  }
+
   /// The path of one record, if it can be looked at.
   var lookupPath: String? { item ?? push?.write?.path }
 

@@ -132,6 +132,7 @@ final class OAuth2Authorization: HTTPAuthorization {
 
   private func fetched() async throws(SyncError) -> String {
     if let unkept = state.withLock({ $0.unkept }) { try keep(unkept) }
+    // The request for a token takes its time as well.
     let age = clock.stopwatch()
     let sent = if let refresh = client.refreshToken { try await refreshToken(refresh) } else { String?.none }
     let clientID = try await client.clientID.current()
@@ -151,7 +152,6 @@ final class OAuth2Authorization: HTTPAuthorization {
     guard let token = answer.token else { throw refusal(answer, hiding: [sent, secret, clientID]) }
     state.withLock { state in
       state.isInForm = isInForm && secret != nil
-      // The request for a token took its time as well.
       state.access = nil
     }
     if let successor = answer.successor, successor != sent {

@@ -87,13 +87,18 @@ extension HTTPFailure {
     guard let value = try? JSONValueSlice(checking: response.body[...]) else {
       return beginning(of: response)
     }
+    return message(in: value).map { ": \($0)" } ?? ""
+  }
+
+  /// What the common formats of errors call the message: its first 200 characters.
+  static func message(in value: JSONValueSlice) -> String? {
     let pointers: [JSONPointer] = [
       "/message", "/error/message", "/error_description", "/detail", "/error", "/title",
     ]
     let found = JSONPointer.values(at: pointers, in: value).lazy.compactMap { $0?.string() }.first {
       !$0.isEmpty
     }
-    return found.map { ": \($0.prefix(200))" } ?? ""
+    return found.map { String($0.prefix(200)) }
   }
 
   /// The beginning of an answer that is a page for people, as the end of a sentence.

@@ -198,7 +198,7 @@
       }
     }
 
-    /// Whether trying again would not help, or nobody knows anything yet and it took too long.
+    /// Whether another attempt would not help, or the first one has taken longer than the patience.
     private func isFinal(_ error: SyncError, since: ContinuousClock.Instant) -> Bool {
       let isLost = (error.underlying as? PostgresFailure)?.isConnectionLost == true
       if !isLost, error.code != .storeBusy { return true }

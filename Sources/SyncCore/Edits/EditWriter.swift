@@ -5,10 +5,10 @@ package import SyncPorts
 ///
 /// Each edit has a row and an outbox entry. The writer also keeps the clock that stamps them.
 struct EditWriter {
-  private let schema: SyncSchema
+  let schema: SyncSchema
   let transaction: any StoreTransaction
   let now: Timestamp
-  private let maximumClockSkew: Duration
+  let maximumClockSkew: Duration
   private var clock: HybridClock
   private var listed: [RecordType: Bool] = [:]
   /// Whether the remote has given any record a key of its own, once it is known.

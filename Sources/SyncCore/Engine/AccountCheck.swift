@@ -52,14 +52,11 @@ struct AccountCheck: SyncPhase {
       case .success(let account): return account
       case .failure(let error):
         failures += 1
-        guard !isAtEnd, !session.isStopped,
-          let pause = environment.options.retry.pause(
-            afterFailures: failures, error: error, random: environment.random.next())
-        else { throw error }
-        if let type = session.entities.first?.type {
-          environment.emit(.retrying(type, attempt: failures + 1, after: pause, error: error))
+        if isAtEnd || session.isStopped { throw error }
+        let type = session.entities.first?.type
+        guard try await environment.waitToRetry(after: error, failures: failures, of: type) else {
+          return nil
         }
-        if (try? await environment.clock.pause(for: pause, as: .retry)) == nil { return nil }
       }
     }
   }

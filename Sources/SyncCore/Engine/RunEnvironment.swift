@@ -70,6 +70,21 @@ struct RunEnvironment: Sendable {
     })
   }
 
+  /// Waits before another attempt at a request that has failed.
+  ///
+  /// - Parameter type: The type that the request is about, for the event.
+  /// - Returns: Whether to make the attempt; `false` if the wait was cut short.
+  /// - Throws: The error, if there is no other attempt.
+  func waitToRetry(
+    after error: SyncError, failures: Int, of type: RecordType?
+  ) async throws(SyncError) -> Bool {
+    guard
+      let pause = options.retry.pause(afterFailures: failures, error: error, random: random.next())
+    else { throw error }
+    if let type { emit(.retrying(type, attempt: failures + 1, after: pause, error: error)) }
+    return (try? await clock.pause(for: pause, as: .retry)) != nil
+  }
+
   /// Makes a request, or fails at once if the network is known to be away.
   func request<R: Sendable>(_ body: () async throws(SyncError) -> R) async -> Result<R, SyncError> {
     if let offline { return .failure(offline) }
@@ -125,19 +140,17 @@ struct Attempts: Hashable, Sendable {
 private struct ParentKeys: StoredKeys {
   let store: any LocalStore
 
-  func keys(of type: RecordType, after key: String?, limit: Int) async throws(SyncError) -> [String] {
-    let query = Query(type, afterKey: key, limit: limit)
+  func key(of type: RecordType, after key: String?) async throws(SyncError) -> String? {
+    // Mostly the first record after the key is it.
+    let query = Query(type, afterKey: key, limit: 1)
     return try await store.read { (snapshot) throws(SyncError) in
       var portions = snapshot.portions(of: query)
-      while let records = try portions.next() {
-        // The remote has deleted these, and they wait until nothing refers to them.
-        let gone = try snapshot.withheld(of: records.map(\.id)).filter {
-          $0.value.kind == .held || $0.value.kind == .missing
-        }
-        let keys = records.filter { gone[$0.id] == nil }.map(\.id.key)
-        if !keys.isEmpty { return keys }
+      while let record = try portions.next()?.first {
+        // A record that the remote has deleted waits until nothing refers to it.
+        let kind = try snapshot.withheld(for: [.record(record.id)]).first?.kind
+        if kind != .held, kind != .missing { return record.id.key }
       }
-      return []
+      return nil
     }
   }
 

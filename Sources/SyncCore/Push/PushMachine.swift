@@ -46,12 +46,10 @@ struct PushMachine {
   /// Batches that are prepared and not settled; the first one is being sent.
   var batches: [[OutboxEntry]] = []
   private var conflicts: [RecordID: Int] = [:]
-  /// Edits whose requests failed, perhaps after they had taken effect.
+  /// Edits whose requests failed, in this push or an earlier one, perhaps after they had taken effect.
   private var unanswered: Set<RecordID> = []
   /// Edits that were sent while the remote was unavailable, perhaps after they had taken effect.
   private var outages: Set<RecordID> = []
-  /// Edits that an earlier push has sent, without an answer.
-  private var resent: Set<RecordID> = []
   /// Edits that had too many conflicts.
   private var leftAlone: Set<RecordID> = []
   private var room = Room.enough
@@ -189,7 +187,7 @@ struct PushMachine {
   /// - Parameter resent: Those that an earlier push has sent, without an answer.
   mutating func prepared(_ entries: [OutboxEntry], resent: Set<RecordID> = []) -> Action {
     if !entries.isEmpty { batches.append(entries) }
-    self.resent.formUnion(resent)
+    unanswered.formUnion(resent)
     return next()
   }
 
@@ -198,7 +196,7 @@ struct PushMachine {
     .send(
       batch.map { entry in
         var change = entry.outgoing
-        change.mayHaveArrived = resent.contains(entry.id) || unanswered.contains(entry.id)
+        change.mayHaveArrived = unanswered.contains(entry.id)
         return change
       })
   }

@@ -55,7 +55,7 @@ struct RecordMove {
     let other = try transaction.outbox(for: [copy.id]).first
     let shown = try transaction.records(withIDs: [copy.id]).first ?? nil
     if other == nil, shown == nil {
-      try write(entry)
+      try write(entry, of: entity)
       return entry
     }
     // A pull was faster than the answer. Only an edit that was made since is new there.
@@ -75,7 +75,7 @@ struct RecordMove {
       var joined = other
       joined.edit = mine.edit
       joined.leaves = joined.departures(of: entity)
-      try write(joined)
+      try write(joined, of: entity)
     } else if let shown {
       let settlement = settler.meeting(.copy(shown), entry, isAnswer: true)
       try transaction.apply { $0.add(settlement, of: entry) }
@@ -84,7 +84,7 @@ struct RecordMove {
     return nil
   }
 
-  private func write(_ entry: OutboxEntry) throws(SyncError) {
+  private func write(_ entry: OutboxEntry, of entity: Entity) throws(SyncError) {
     switch entry.row(of: entity) {
     case .live(let record): try transaction.put([record])
     case .deleted(let tombstone): try transaction.delete([tombstone])
@@ -132,33 +132,25 @@ struct RecordMove {
     if found.isEmpty { return }
     let ids = found.keys.sorted()
     let pending = try transaction.edits(of: ids)
-    var changes: [EditWriter.Change] = []
+    var drafts: [RecordID: RecordDraft] = [:]
     for id in ids {
       guard let found = found[id], let target = schema[id.type] else { continue }
       var draft = try RecordDraft(found.record)
       _ = referrers.point(&draft, found.fields, form: form)
-      var change = draft.change
-      if var entry = pending[id], entry.sent != entry.edit {
-        entry.edit.content = change.content
-        entry.leaves = entry.departures(of: target)
-        guard case .live(let record) = entry.row(of: target) else { continue }
-        try transaction.put([record])
-        try transaction.queue([entry])
-        tally.noteChanged(id)
+      tally.noteChanged(id)
+      guard var entry = pending[id], entry.sent != entry.edit else {
+        drafts[id] = draft
         continue
       }
-      let former = try FormerWrites(
-        target, maximumClockSkew: context.edits.maximumClockSkew, in: transaction)
-      let lastWrite = try former.lastWrite(of: found.record, pending: pending[id], in: transaction)
-      let pass = try transaction.checkpoint(for: id.type)?.lastPass ?? 0
-      change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: pass))
-      changes.append(change)
-      tally.noteChanged(id)
+      entry.edit.content = draft.change.content
+      entry.leaves = entry.departures(of: target)
+      try write(entry, of: target)
     }
-    if changes.isEmpty { return }
+    if drafts.isEmpty { return }
     var writer = try EditWriter(
       schema, at: context.now, maximumClockSkew: context.edits.maximumClockSkew, in: transaction)
-    try writer.edit(changes, pending: pending)
+    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
+    try writer.edit(drafts, pending: pending, pass: pass)
     try writer.finish()
   }
 }

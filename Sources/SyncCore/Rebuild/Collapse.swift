@@ -98,7 +98,8 @@ struct Collapse: Sendable {
       drafts[id] = draft
     }
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
-    try edit(drafts, [:], by: &writer)
+    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
+    try writer.edit(drafts, pending: [:], pass: pass)
     try writer.finish()
     var changed = writer.changed
     for id in shown { changed.insert(id) }
@@ -161,7 +162,8 @@ struct Collapse: Sendable {
     in transaction: any StoreTransaction
   ) throws(SyncError) -> ChangedRecords {
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
-    let pass = try edit(drafts, plan.pending, by: &writer)
+    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
+    try writer.edit(drafts, pending: plan.pending, pass: pass)
     if deletesLosers, !plan.elections.isEmpty {
       var changes: [EditWriter.Change] = []
       changes.reserveCapacity(plan.counts.losers)
@@ -191,17 +193,17 @@ struct Collapse: Sendable {
     try writer.finish()
     return writer.changed
   }
+}
 
+extension EditWriter {
   /// Writes drafts as edits that do not count as the last writes of their records.
   ///
-  /// - Parameter known: The pending edits that were read already.
-  /// - Returns: The number of the type's last pass.
-  @discardableResult
-  private func edit(
-    _ drafts: [RecordID: RecordDraft], _ known: [RecordID: OutboxEntry], by writer: inout EditWriter
-  ) throws(SyncError) -> Int64 {
-    let transaction = writer.transaction
-    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
+  /// - Parameters:
+  ///   - known: The pending edits that were read already.
+  ///   - pass: The number of the last pass of the type whose records are merged or moved.
+  mutating func edit(
+    _ drafts: [RecordID: RecordDraft], pending known: [RecordID: OutboxEntry], pass: Int64
+  ) throws(SyncError) {
     // Sorted, so that every machine does the same and runs can be reproduced.
     let ids = drafts.keys.sorted()
     var pending = known
@@ -222,8 +224,7 @@ struct Collapse: Sendable {
       change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: pass))
       changes.append(change)
     }
-    try writer.edit(changes, pending: pending)
-    return pass
+    try edit(changes, pending: pending)
   }
 }
 

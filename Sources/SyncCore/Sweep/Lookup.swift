@@ -37,11 +37,9 @@ struct Lookup {
           .map { $0.stamped(epoch: epoch) }
         return answer
       case .failure(let error):
-        let pause = environment.options.retry.pause(
-          afterFailures: answer.requests, error: error, random: environment.random.next())
-        guard let pause else { throw error }
-        environment.emit(.retrying(type, attempt: answer.requests + 1, after: pause, error: error))
-        guard (try? await environment.clock.pause(for: pause, as: .retry)) != nil else { return nil }
+        guard try await environment.waitToRetry(after: error, failures: answer.requests, of: type) else {
+          return nil
+        }
       }
     }
   }

@@ -25,8 +25,8 @@ public struct PageRequest: Hashable, Sendable {
 
 /// The live records of a store, as far as a source needs them.
 package protocol StoredKeys: Sendable {
-  /// Returns the keys of a type after one, in their order.
-  func keys(of type: RecordType, after key: String?, limit: Int) async throws(SyncError) -> [String]
+  /// Returns the first key of a type after one, in the order of the keys.
+  func key(of type: RecordType, after key: String?) async throws(SyncError) -> String?
 
   /// Returns the records of a type that refer to a key by a field.
   func records(

@@ -177,10 +177,21 @@ struct PushMachineTests {
     #expect(machine.failed(Self.busy, random: 0) == .fail(.remoteUnavailable))
   }
 
+  /// The remote's answer to a batch: it fails at one edit for good, and accepts others.
+  private static func answer(
+    to changes: [OutgoingChange], failingAt key: String, _ machine: inout PushMachine
+  ) -> PushMachine.Action {
+    if changes.contains(where: { $0.id.key == key }) {
+      return machine.failed(SyncError(.invalidEdit, during: "testing", "400"), random: 0)
+    }
+    let version = Version(modifiedAt: now)
+    return machine.answered(
+      changes.map { .accepted(.tombstone(Tombstone(id: $0.id, version: version))) }, random: 0)
+  }
+
   /// The first attempt may have had its effect, although a later one is refused.
   @Test func takesAnEditThatMetAnOutageForOneThatMayHaveArrived() {
     let entries = Self.sent((0..<2).map { Self.entry("k\($0)", Int64($0)) })
-    let flawed = SyncError(.invalidEdit, during: "testing", "400")
     var machine = Self.machine(2)
     _ = machine.loaded(Self.portion(entries))
     _ = machine.prepared(entries)
@@ -189,14 +200,7 @@ struct PushMachineTests {
     while true {
       switch action {
       case .send(let changes):
-        action =
-          changes.contains { $0.id.key == "k1" }
-          ? machine.failed(flawed, random: 0)
-          : machine.answered(
-            changes.map {
-              .accepted(.tombstone(Tombstone(id: $0.id, version: Version(modifiedAt: Self.now))))
-            },
-            random: 0)
+        action = Self.answer(to: changes, failingAt: "k1", &machine)
       case .settle(let answers): action = machine.settled(answers.map { _ in .accepted })
       case .isolate(let entry, let failure):
         #expect(entry.id.key == "k1" && failure.mayHaveArrived(after: 1))
@@ -208,7 +212,6 @@ struct PushMachineTests {
 
   @Test func findsTheEditThatTheRemoteFailsAt() {
     let entries = Self.sent((0..<6).map { Self.entry("k\($0)", Int64($0)) })
-    let flawed = SyncError(.invalidEdit, during: "testing", "400")
     var machine = Self.machine(6)
     _ = machine.loaded(Self.portion(entries))
     var action = machine.prepared(entries)
@@ -217,14 +220,7 @@ struct PushMachineTests {
       switch action {
       case .send(let changes):
         sent.append(changes.map(\.id.key))
-        action =
-          changes.contains { $0.id.key == "k3" }
-          ? machine.failed(flawed, random: 0)
-          : machine.answered(
-            changes.map {
-              .accepted(.tombstone(Tombstone(id: $0.id, version: Version(modifiedAt: Self.now))))
-            },
-            random: 0)
+        action = Self.answer(to: changes, failingAt: "k3", &machine)
       case .settle(let answers): action = machine.settled(answers.map { _ in .accepted })
       case .isolate(let entry, let failure):
         #expect(entry.id.key == "k3" && !failure.mayPass(after: 1) && failure.reason.contains("400"))

@@ -107,7 +107,7 @@
       let now = clock.timestamp
       return state.withLock { state in
         let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
-        // Whoever asks it spends no token and meets no fault.
+        // The request for the user spends no token and meets no fault.
         if method == "GET", parts[0].hasSuffix("/public/users/caller") {
           return HTTPResponse(status: 200, body: Array(#"{"userRecordName":"\#(state.user)"}"#.utf8))
         }
