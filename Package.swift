@@ -167,7 +167,7 @@ let package = Package(
       name: "CanonicalSyncMirror",
       dependencies: [
         "CanonicalSync", "SyncAdapters", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "KintoAdapters",
-        "SQLiteAdapters", "CanonicalSyncToolSupport",
+        "SQLiteAdapters", "SchedulingAdapters", "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-mirror"),
     .executableTarget(

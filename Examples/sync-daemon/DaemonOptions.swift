@@ -5,18 +5,14 @@ struct DaemonOptions {
   let store: String
   let data: String?
   let interval: Duration
-  let timeZone: String?
-  let hidesAfter: Duration?
   let syncsOnce: Bool
   let watchesNetwork: Bool
   let probe: ProbeTarget?
   let pageSize: Int
   let lease: Duration
   let latency: Duration
-  let logsPages: Bool
-  let logsJSON: Bool
   let isJSON: Bool
-  let metricsFile: String?
+  let service: ServiceOptions
 
   /// Parses the command line.
   ///
@@ -31,13 +27,6 @@ struct DaemonOptions {
       "interval", "SECONDS",
       "the least time before each further sync; up to a tenth is added at random",
       in: 1...86_400, default: 300)
-    let timeZone = Option<String?>.text(
-      "time-zone", "NAME",
-      "the time zone of the sync at 02:00, as in Europe/Berlin; by default the machine's")
-    let hideAfter = Option<Int?>.number(
-      "hide-after-days", "N",
-      "hide records that the remote has not changed for so long, after the sync at 02:00 or the one of --once",
-      in: 1...36_500)
     let once = Option<Bool>.flag("once", "sync once, and end")
     let watch = Option<Bool>.flag(
       "watch-network",
@@ -47,21 +36,14 @@ struct DaemonOptions {
     let pageSize = Option<Int>.pageSize()
     let lease = Option<Int>.lease
     let latency = Option<Int>.latency
-    let logPages = Option<Bool>.flag("log-pages", "log each page as well")
-    let jsonLog = Option<Bool>.flag("json-log", "log one JSON object to a line")
     let json = Option<Bool>.jsonCounts
-    let metricsFile = Option<String?>.text(
-      "metrics-file", "PATH",
-      "write metrics in Prometheus' text format, for a textfile collector: after each sync, and every 15 seconds"
-    )
 
     let command = Command(
       "sync-daemon",
       "Keeps a store in step with its source until SIGTERM (exit code 0) or Ctrl-C, and logs to standard error.",
       options: [
-        store, data, interval, timeZone, hideAfter, once, watch, probe, pageSize, lease, latency, logPages,
-        jsonLog, json, metricsFile,
-      ],
+        store, data, interval, once, watch, probe, pageSize, lease, latency, json,
+      ] + ServiceOptions.all,
       examples: [
         ("sync-daemon --store games.sqlite", "the built-in schedule, every five minutes"),
         ("sync-daemon --store games.sqlite --data DIR --interval 60", "the records of DIR/<type>.ndjson"),
@@ -71,8 +53,6 @@ struct DaemonOptions {
     self.store = arguments[store]
     self.data = arguments[data]
     self.interval = .seconds(arguments[interval])
-    self.timeZone = arguments[timeZone]
-    self.hidesAfter = arguments[hideAfter].map { .seconds($0 * 86_400) }
     self.syncsOnce = arguments[once]
     self.watchesNetwork = arguments[watch]
     self.probe = arguments[probe].map { text in
@@ -82,10 +62,8 @@ struct DaemonOptions {
     self.pageSize = arguments[pageSize]
     self.lease = .seconds(arguments[lease])
     self.latency = .milliseconds(arguments[latency])
-    self.logsPages = arguments[logPages]
-    self.logsJSON = arguments[jsonLog]
     self.isJSON = arguments[json]
-    self.metricsFile = arguments[metricsFile]
+    self.service = ServiceOptions(arguments)
     if watchesNetwork, self.probe != nil {
       command.refuse(
         UsageError("--watch-network and --probe determine the same thing; choose one"))

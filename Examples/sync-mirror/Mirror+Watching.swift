@@ -1,44 +1,70 @@
 #if SQLite
   import CanonicalSync
-  import SyncAdapters
   import CanonicalSyncToolSupport
+  import SchedulingAdapters
+  import SyncAdapters
 
   extension Mirror {
     /// Polls until a stop is requested, and returns the combined result.
     ///
     /// A poll of an unchanged collection is one request, answered without a body. A failure is
-    /// retried later, unless only a person can help.
+    /// retried later, unless only a person can help. The log has the polls that brought something new.
     func watch(into store: any LocalStore) async throws(SyncError) -> Look {
       var pace = options.pace
       var all = Look(result: SyncResult(), live: [:])
       var (hasLooked, pause) = (false, Duration.zero)
+      let nights = try InProcessScheduler(timeZone: service.options.timeZone)
+      let night = BackgroundRequest(.processing, earliest: .next(BackgroundPolicy().processingAt))
+      var nextNight = nights.submit(night)
       repeat {
+        service.log.beginPoll()
         do throws(SyncError) {
           let next = try await look(into: store)
           all.add(next)
           let hasChanged = !next.result.total.isEmpty || next.result.pushed.accepted > 0
-          screen.finish()
-          if !hasLooked || hasChanged { screen.say("Watching: \(Self.summary(next.result)).") }
-          pause = pace.pause(afterChange: hasChanged || !hasLooked)
+          let outcome =
+            next.result.wasCancelled ? SyncOutcome.stopped(next.result) : .completed(next.result)
+          service.receive(outcome)
+          if !hasLooked || hasChanged {
+            var entry = LogEntry(outcome)
+            entry.words = "Watching: \(Self.summary(next.result))."
+            service.log.write(entry)
+          }
+          pause = min(
+            pace.pause(afterChange: hasChanged || !hasLooked),
+            max(.zero, nextNight.duration(since: .now)))
           hasLooked = true
+          if Timestamp.now >= nextNight {
+            nextNight = nights.submit(night)
+            try await service.performCleanUp(service.stop)
+          }
         } catch {
           guard error.mayPass || error.code == .authentication && remote.renewsCredentials else {
             throw error
           }
           pause = pace.pause(after: error)
-          screen.finish()
-          screen.say("\(error); the next poll is in \(pause.roughly).")
+          let outcome = SyncOutcome.unavailable(error)
+          service.receive(outcome)
+          var entry = LogEntry(outcome)
+          entry.fields.append(("next", .string((Timestamp.now + pause).inUTC)))
+          entry.words = "\(error); the next poll is in \(pause.roughly)."
+          service.log.write(entry)
         }
-      } while await stop.pause(for: pause)
+
+      } while await service.stop.pause(for: pause)
       all.result.wasCancelled = true
       return all
     }
 
+    /// What is new, in words.
     private static func summary(_ result: SyncResult) -> String {
       let total = result.total
-      let pushed =
-        result.pushed.accepted > 0 ? ", \(Counted(result.pushed.accepted, "edit").grouped) accepted" : ""
-      return "\(total.inserted) inserted, \(total.updated) updated, \(total.deleted) deleted\(pushed)"
+      let parts = [
+        (total.inserted, "inserted"), (total.updated, "updated"), (total.deleted, "deleted"),
+        (total.replayed, "shown that had waited"), (result.pushed.accepted, "of the edits accepted"),
+      ].filter { $0.0 > 0 }
+      return parts.isEmpty
+        ? "nothing new" : parts.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")
     }
   }
 

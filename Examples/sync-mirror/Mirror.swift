@@ -5,9 +5,11 @@
   /// A remote, and the store that mirrors it.
   struct Mirror {
     let options: MirrorOptions
-    let screen: ProgressBar
-    let stop: CancellationSource
     let remote: MirrorRemote
+    let service: Service
+    /// Where progress is shown; `nil` for a watch, which has a log.
+    let screen: ProgressBar?
+    private var stop: CancellationSource { service.stop }
 
     /// The result of one poll.
     struct Look: Sendable {
@@ -26,13 +28,24 @@
       }
     }
 
-    init(
-      _ options: MirrorOptions, remote: MirrorRemote, screen: ProgressBar, stop: CancellationSource
-    ) {
-      self.options = options
-      self.remote = remote
-      self.screen = screen
-      self.stop = stop
+    /// Writes a sentence for a person.
+    func say(_ text: String) {
+      if let screen { screen.say(text) } else { service.log.notice(text) }
+    }
+
+    private var observers: [any SyncObserver] {
+      var observers = screen.map { [ScreenObserver($0)] + service.counters } ?? service.observers
+      if options.isLogging {
+        let (screen, log) = (screen, service.log)
+        observers.append(
+          LogObserver { line in
+            if let screen { return screen.say(line) }
+            var entry = LogEntry("event", ("text", .string(line)))
+            entry.words = line
+            log.write(entry)
+          })
+      }
+      return observers
     }
 
     /// Updates the store to the server's current state.
@@ -50,20 +63,16 @@
           !listed.contains { $0.type == type }
         }
       }
-      var observers: [any SyncObserver] = [ScreenObserver(screen)]
-      if options.isLogging {
-        let screen = screen
-        observers.append(LogObserver { screen.say($0) })
-      }
       let engine = try await SyncEngine(
         schema: mirrored.schema(of: types, beside: known), store: store, source: remote.source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease), observers: observers)
+      service.engine = engine
       var request = SyncRequest(
         types: types, fullPull: options.listsEverything ? Set(types) : [],
         allowsMassDeletion: options.allowsMassDeletion, direction: sink == nil ? .pull : .both)
       request.versionsStartOver = options.listsEverything
       var result = try await engine.sync(request, token: stop)
-      for (type, error) in refused { screen.say("\(type) is not mirrored. \(error.message)") }
+      for (type, error) in refused { say("\(type) is not mirrored. \(error.message)") }
       result.failures += refused
       let reports = try await engine.status().filter { types.contains($0.type) }
       return Look(
@@ -98,7 +107,7 @@
           guard
             let pause = policy.pause(afterFailures: failures, error: error, using: &generator)
           else { throw error }
-          screen.say("collections: \(error.code); attempt \(failures + 1) in \(pause.roughly).")
+          say("collections: \(error.code); attempt \(failures + 1) in \(pause.roughly).")
           guard await stop.pause(for: pause) else { return nil }
         }
       }

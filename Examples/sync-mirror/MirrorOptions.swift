@@ -30,6 +30,7 @@
     let authorities: String?
     let isLogging: Bool
     let isJSON: Bool
+    let service: ServiceOptions
 
     /// The variable that may hold the credentials: other users of the machine see command lines.
     private static let variable = "SYNC_MIRROR_AUTH"
@@ -88,7 +89,7 @@
           collections, store, auth, pageSize, lease, timeout, push, watch, soonest, latest, dryRun, check,
           resync,
           allow, plain, authorities, log, json,
-        ],
+        ] + ServiceOptions.all,
         examples: [
           (
             "sync-mirror --server https://settings.example.com/v1 --bucket main --store mirror.sqlite",
@@ -101,6 +102,10 @@
           ("sync-mirror --api api.json --store mirror.sqlite", "everything that the description names"),
           ("sync-mirror --cloudkit games.json --store mirror.sqlite", "the types of a CloudKit database"),
           ("sync-mirror … --collection games --watch", "one collection, and what changes in it from now on"),
+          (
+            "sync-mirror … --watch --json-log --metrics-file mirror.prom",
+            "a service: a log and metrics for its operators"
+          ),
           ("sync-mirror … --push", "local edits to the server, and its changes back"),
           ("sync-mirror … --dry-run", "what would change"),
         ])
@@ -128,6 +133,7 @@
       self.authorities = arguments[authorities]
       self.isLogging = arguments[log]
       self.isJSON = arguments[json]
+      self.service = ServiceOptions(arguments)
       if self.store.isEmpty, !checks {
         command.refuse(UsageError("--store PATH is required"))
       }
@@ -140,6 +146,15 @@
       }
       if checks, let other = [push, watch, dryRun, resync, allow].first(where: { arguments[$0] }) {
         command.refuse(UsageError("--check and --\(other.name) do not go together: a check syncs nothing"))
+      }
+      if !watches, let option = service.ofServicesAlone.first {
+        command.refuse(UsageError("\(option) goes with --watch alone"))
+      }
+      if checks || isDryRun, service.metricsFile != nil || service.hidesAfter != nil {
+        let option = service.metricsFile != nil ? "metrics-file" : "hide-after-days"
+        command.refuse(
+          UsageError(
+            "--\(option) and --\(checks ? "check" : "dry-run") do not go together: nothing is synced"))
       }
       if let most = arguments[latest], most < arguments[soonest] {
         command.refuse(UsageError("--poll-max must not be less than --poll-min"))

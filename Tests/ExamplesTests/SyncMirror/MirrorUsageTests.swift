@@ -12,7 +12,8 @@
       ["--bucket", "b", "--store", "s"], ["--server", "http://127.0.0.1:1/v1", "--store", "s"],
       server + ["--page-size", "0"], server + ["--page-size", "10001"], server + ["--auth", "hunter2"],
       server + ["--watch", "--dry-run"], server + ["--poll-min", "9", "--poll-max", "3"],
-      server + ["--no-such-option"],
+      server + ["--no-such-option"], server + ["--json-log"], server + ["--time-zone", "Europe/Berlin"],
+      server + ["--dry-run", "--metrics-file", "m.prom"],
     ])
     func mistakesAreToldAndNothingIsDone(_ options: [String]) async throws {
       try await withFolder { folder in

@@ -1,21 +1,23 @@
-import CanonicalSync
-import CanonicalSyncToolSupport
+package import CanonicalSync
 import Foundation
 
 /// One line of the log: an event and its details.
-struct LogEntry {
-  var event: String
+package struct LogEntry {
+  package var event: String
+  /// What people read in place of the event and its details.
+  package var words: String?
   /// Whether a person should see the entry, also with `--quiet`.
-  var isWarning = false
-  var fields: [(key: String, value: JSON)]
+  package var isWarning = false
+  package var fields: [(key: String, value: JSON)]
 
-  init(_ event: String, _ fields: (String, JSON?)...) {
+  /// Creates an entry without the fields that have no value.
+  package init(_ event: String, _ fields: (String, JSON?)...) {
     self.event = event
     self.fields = fields.compactMap { key, value in value.map { (key: key, value: $0) } }
   }
 
   /// The same entry as one that a person should see.
-  var asWarning: LogEntry {
+  package var asWarning: LogEntry {
     var entry = self
     entry.isWarning = true
     return entry
@@ -29,6 +31,7 @@ struct LogEntry {
       )
       .compact
     }
+    if let words { return "\(time.inUTC) \(words)" }
     return ([time.inUTC, event] + fields.map { "\($0.key)=\(Self.plain($0.value))" }).joined(separator: " ")
   }
 
@@ -42,8 +45,11 @@ struct LogEntry {
 }
 
 extension Timestamp {
+  /// The time by the machine's own clock.
+  package static var now: Timestamp { ContinuousClock().timestamp }
+
   /// The instant in ISO 8601, to the millisecond.
-  var inUTC: String {
+  package var inUTC: String {
     Date(timeIntervalSince1970: Double(microseconds) / 1e6)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
   }

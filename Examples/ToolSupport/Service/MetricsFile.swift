@@ -1,50 +1,50 @@
 import CanonicalSync
-import CanonicalSyncToolSupport
 import Foundation
 import Synchronization
 
-/// A file with the metrics of the daemon and of its store.
+/// A file with the metrics of a service and of its store.
 ///
 /// It is in Prometheus' text format. The textfile collector of node_exporter reads it. Each write
 /// replaces the file at once, so a reader never sees a part of it.
-final class MetricsFile: Sendable {
+final class MetricsFile: SyncObserver {
   private let path: String
-  private let observer: MetricsObserver
-  private let log: DaemonLog
+  private let counts = MetricsObserver()
+  private let log: ServiceLog
+  private let syncsEnd = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   /// Whether the last write failed. Each failure is logged once.
   private let hasFailed = Mutex(false)
   /// The longest time between two writes: ages grow although nothing happens.
   private static let interval = Duration.seconds(15)
 
-  init(path: String, _ observer: MetricsObserver, _ log: DaemonLog) {
+  init(path: String, _ log: ServiceLog) {
     self.path = path
-    self.observer = observer
     self.log = log
   }
 
+  func receive(_ event: SyncEvent) {
+    counts.receive(event)
+    switch event {
+    case .finished, .failed: syncsEnd.continuation.yield()
+    default: break
+    }
+  }
+
   /// Writes the file after each sync and regularly, until the task is cancelled.
-  func run(_ engine: SyncEngine) async {
+  func run(_ service: Service) async {
     await withTaskGroup(of: Void.self) { group in
+      group.addTask { for await _ in self.syncsEnd.stream { await self.write(service) } }
       group.addTask {
-        for await event in engine.events() {
-          switch event {
-          case .finished, .failed: await self.write(engine)
-          default: break
-          }
-        }
-      }
-      group.addTask {
-        repeat { await self.write(engine) } while (try? await Task.sleep(for: Self.interval)) != nil
+        repeat { await self.write(service) } while (try? await Task.sleep(for: Self.interval)) != nil
       }
       await group.waitForAll()
     }
   }
 
   /// Writes the current metrics.
-  func write(_ engine: SyncEngine) async {
+  func write(_ service: Service) async {
     do {
-      let reports = try await engine.status()
-      try replace(with: (observer.metrics + reports.flatMap(\.metrics)).prometheusText)
+      let reports = try await service.engine?.status() ?? []
+      try replace(with: (counts.metrics + reports.flatMap(\.metrics)).prometheusText)
       hasFailed.withLock { $0 = false }
     } catch {
       let isNews = hasFailed.withLock { hasFailed in

@@ -1,6 +1,4 @@
-import CanonicalSync
-import CanonicalSyncToolSupport
-import Foundation
+package import CanonicalSync
 
 extension LogEntry {
   /// The status of the network.
@@ -21,9 +19,7 @@ extension LogEntry {
     case .started(let triggers):
       self.init("sync.started", ("for", Self.names(triggers)))
     case .finished(_, let outcome):
-      self.init("sync.finished")
-      fields += Self.fields(of: outcome)
-      isWarning = outcome.needsAttention
+      self.init(outcome)
     case .cleanedUp(nil):
       return nil
     case .cleanedUp(let error?):
@@ -40,6 +36,13 @@ extension LogEntry {
     case .expired(let kind):
       self.init("background.expired", ("for", .string(kind.rawValue)))
     }
+  }
+
+  /// The end of a sync.
+  package init(_ outcome: SyncOutcome) {
+    self.init("sync.finished")
+    fields += Self.fields(of: outcome)
+    isWarning = outcome.needsAttention
   }
 
   private static func names(_ triggers: [SyncTrigger]) -> JSON {

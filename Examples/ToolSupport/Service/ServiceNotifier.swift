@@ -1,10 +1,9 @@
 import CanonicalSync
-import CanonicalSyncToolSupport
 import Foundation
 
-/// Notifies the service manager that started the daemon, by the protocol of sd_notify(3).
+/// Notifies the service manager that started the service, by the protocol of sd_notify(3).
 ///
-/// The messages say when the daemon is ready, what it does, that it is alive, and that it stops.
+/// The messages say when the service is ready, what it does, that it is alive, and that it stops.
 /// Without a manager that listens, nothing happens.
 struct ServiceNotifier: Sendable {
   private let socketPath: String?
@@ -19,18 +18,18 @@ struct ServiceNotifier: Sendable {
     watchdogInterval = isMeant && socketPath != nil ? limit.map { .microseconds(max(1, $0)) } : nil
   }
 
-  /// Tells that the daemon is ready.
+  /// Tells that the service is ready.
   func ready() { send("READY=1") }
 
-  /// Tells that the daemon stops.
+  /// Tells that the service stops.
   func stopping() { send("STOPPING=1") }
 
-  /// Tells what the daemon does, in one line.
+  /// Tells what the service does, in one line.
   func status(_ text: String) { send("STATUS=\(text.shown())") }
 
   /// Gives signs of life until the task is cancelled, each after a check.
   ///
-  /// - Parameter check: Returns once the daemon has responded. While it does not, there is no sign.
+  /// - Parameter check: Returns once the service has responded. While it does not, there is no sign.
   func watch(_ check: @Sendable () async -> Void) async {
     guard let watchdogInterval else { return }
     while !Task.isCancelled {
@@ -70,7 +69,7 @@ struct ServiceNotifier: Sendable {
 }
 
 extension ServiceNotifier {
-  /// Tells what an event of the coordinator means for the daemon.
+  /// Tells what an event of the coordinator means for the service.
   func tell(_ event: SyncCoordinator.Event) {
     switch event {
     case .started: status("Syncing")
