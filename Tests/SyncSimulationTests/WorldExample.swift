@@ -25,25 +25,11 @@ struct GatewaySource: RemoteRecordSource {
   }
 }
 
-/// The greater payload wins on every side, and a deletion loses.
-struct GreatestWins: MergePolicy {
-  func settle(_ conflict: MergeConflict) -> MergeResolution {
-    let (ours, theirs) = (conflict.local.content?.bytes ?? [], conflict.remote.content?.bytes ?? [])
-    return theirs.lexicographicallyPrecedes(ours) ? .local(reason: "greater") : .remote(reason: "greater")
-  }
-}
-
 @Suite("Custom parts")
 struct OwnPartsTests {
   @Test func mySourceKeepsEveryPromise() {
     var simulation = Simulation()
     simulation.useSource { remote in GatewaySource(base: remote) }
-    #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
-  }
-
-  @Test func myPolicyKeepsEveryPromise() {
-    var simulation = Simulation()
-    simulation.useMergePolicy(GreatestWins())
     #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
   }
 

@@ -102,16 +102,3 @@ struct BoxOffice: Sendable {
     return concerts.reduce(0) { $0 + $1.price * Decimal($1.seats) }
   }
 }
-
-#if SQLite
-  import SQLiteAdapters
-
-  func firstAppExample(remote: some RemoteRecordSource & RemoteRecordSink) async throws {
-    let store = try await SQLiteStore.open(path: "concerts.sqlite")
-    let office = try await BoxOffice(store: store, source: remote, sink: remote)
-    _ = try await office.engine.sync()
-    for try await concerts in office.upcoming(from: .now) {
-      for concert in concerts { print(concert.startsAt, concert.price, concert.seats) }
-    }
-  }
-#endif

@@ -6,6 +6,7 @@ import Testing
 struct DocumentedCodeTests {
   @Test(arguments: [
     ("README.md", ["ReadmeExample.swift"]), ("Docs/README.md", ["FrontPageExample.swift"]),
+    ("Docs/ComingFromApple.md", ["AppleExample.swift"]),
     ("Docs/FirstApp.md", ["AppExample.swift", "AppExampleTests.swift"]),
     ("Docs/WritingASource.md", ["SourceExample.swift", "SourceExampleTests.swift"]),
     (
@@ -21,6 +22,7 @@ struct DocumentedCodeTests {
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
     ("Sources/CanonicalSync/CanonicalSync.docc/CanonicalSync.md", ["ReadmeExample.swift"]),
     ("Sources/SQLiteAdapters/SQLiteAdapters.docc/SQLiteAdapters.md", ["ReadmeExample.swift"]),
+    ("Sources/HTTPAdapters/HTTPAdapters.docc/HTTPAdapters.md", ["TransportExample.swift"]),
     ("Sources/InMemoryAdapters/InMemoryAdapters.docc/InMemoryAdapters.md", ["ProductPagesExample.swift"]),
     (
       "Sources/SyncConformance/SyncConformance.docc/SyncConformance.md",

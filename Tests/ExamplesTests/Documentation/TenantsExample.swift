@@ -22,12 +22,6 @@
         try await SyncEngine(schema: schema, store: store, source: source(tenant)).sync()
       }
     }
-
-    func count(_ type: RecordType, of tenant: String) async throws -> Int {
-      try await pool.withStore(at: "tenants/\(tenant).db") { store in
-        try await store.read { snapshot throws(SyncError) in try snapshot.count(Query(type)) }
-      }
-    }
   }
 
   private func budgets() throws -> [StorePool] {
@@ -36,11 +30,5 @@
     configuration.threads = 16 * configuration.store.threads  // 16 of them lent at once
     let pool = try StorePool(configuration: configuration)
     return [pool]
-  }
-
-  private func endings(_ pool: StorePool) async throws {
-    await pool.closeIdle()  // when memory is short
-    try await pool.close(at: "tenants/42.db")  // before the file is moved, replaced or deleted
-    await pool.close()  // when the server stops
   }
 #endif

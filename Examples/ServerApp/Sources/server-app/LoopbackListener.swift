@@ -6,7 +6,7 @@ import Synchronization
 /// Answers GET requests on a loopback port, for a trial alone.
 ///
 /// It has no TLS, no limits and no keep-alive. A service that others reach belongs behind a web
-/// framework, as the guide `Docs/ScalingOut.md` shows.
+/// framework, as `Examples/ServerApp/README.md` shows.
 final class LoopbackListener: Sendable {
   let port: UInt16
   private let listening: Int32
