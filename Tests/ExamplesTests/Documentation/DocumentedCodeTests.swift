@@ -22,6 +22,7 @@ struct DocumentedCodeTests {
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
     ("Sources/CanonicalSync/CanonicalSync.docc/CanonicalSync.md", ["ReadmeExample.swift"]),
     ("Sources/SQLiteAdapters/SQLiteAdapters.docc/SQLiteAdapters.md", ["ReadmeExample.swift"]),
+    ("Sources/CurlAdapters/CurlAdapters.docc/CurlAdapters.md", ["TransportExample.swift"]),
     ("Sources/HTTPAdapters/HTTPAdapters.docc/HTTPAdapters.md", ["TransportExample.swift"]),
     ("Sources/InMemoryAdapters/InMemoryAdapters.docc/InMemoryAdapters.md", ["ProductPagesExample.swift"]),
     (
