@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "CloudKitAdapters", targets: ["CloudKitAdapters"]),
     .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
+    .library(name: "SyncServing", targets: ["SyncServing"]),
     .library(name: "SyncMaintenance", targets: ["SyncMaintenance"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
     .library(name: "SyncSimulation", targets: ["SyncSimulation"]),
@@ -26,6 +27,7 @@ let package = Package(
     .executable(name: "sync-daemon", targets: ["CanonicalSyncDaemon"]),
     .executable(name: "sync-inspect", targets: ["CanonicalSyncInspect"]),
     .executable(name: "sync-mirror", targets: ["CanonicalSyncMirror"]),
+    .executable(name: "sync-serve", targets: ["CanonicalSyncServe"]),
     .executable(name: "simulate", targets: ["CanonicalSyncSimulate"]),
   ],
   traits: [
@@ -52,6 +54,9 @@ let package = Package(
 
     // What verifies, salvages and moves a store.
     .target(name: "SyncMaintenance", dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore"]),
+
+    // The other end: what serves a store to other clients.
+    .target(name: "SyncServing", dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore"]),
 
     // Adapters, one external technology each.
     .target(name: "InMemoryAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
@@ -170,6 +175,14 @@ let package = Package(
         "SQLiteAdapters", "SchedulingAdapters", "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-mirror"),
+    // HTTP on a socket, for the tool that serves a store, and for tests.
+    .target(name: "CanonicalSyncListening", dependencies: ["SyncServing"], path: "Examples/Listening"),
+    .executableTarget(
+      name: "CanonicalSyncServe",
+      dependencies: [
+        "CanonicalSync", "SyncCore", "SyncServing", "CanonicalSyncListening", "CanonicalSyncToolSupport",
+      ],
+      path: "Examples/sync-serve"),
     .executableTarget(
       name: "CanonicalSyncSimulate",
       dependencies: [
@@ -247,7 +260,8 @@ let package = Package(
       name: "CanonicalSyncTestServers",
       dependencies: [
         "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
-        "SyncConformance", "SyncJSON", "SyncModels", "SyncPorts", "CanonicalSyncTestProcesses",
+        "SyncConformance", "SyncJSON", "SyncModels", "SyncPorts", "CanonicalSyncListening",
+        "CanonicalSyncTestProcesses",
         .target(name: "CanonicalSyncCCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
       ],
       path: "Tests/TestServers"),
@@ -270,6 +284,13 @@ let package = Package(
         "CanonicalSync", "SyncAdapters", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters",
         "SyncConformance",
         "SyncJSON", "CanonicalSyncTestProcesses", "CanonicalSyncTestServers",
+      ]),
+    .testTarget(
+      name: "SyncServingTests",
+      dependencies: [
+        "CanonicalSync", "SyncAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
+        "PostgresAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON", "SyncServing",
+        "CanonicalSyncListening", "CanonicalSyncTestPostgres", "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "KintoAdaptersTests",
@@ -316,7 +337,7 @@ let package = Package(
         "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",
         "CanonicalSyncSimulate",
         "CanonicalSyncDaemon",
-        "CanonicalSyncInspect", "CanonicalSyncMirror", "canonical-sync-worker",
+        "CanonicalSyncInspect", "CanonicalSyncMirror", "CanonicalSyncServe", "canonical-sync-worker",
       ]),
   ],
   swiftLanguageModes: [.v6]

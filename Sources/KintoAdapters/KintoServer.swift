@@ -67,6 +67,13 @@ struct KintoServer: Sendable {
   /// The address of the server's description of itself.
   var root: HTTPAddress { HTTPAddress(base.origin, path: "\(session.rootPath)/") }
 
+  /// The latest timestamps of the bucket's collections.
+  var changes: HTTPAddress {
+    HTTPAddress(
+      base.origin, path: "\(session.rootPath)/buckets/monitor/collections/changes/records",
+      query: "bucket=\(bucket)")
+  }
+
   /// The address of the batch endpoint.
   var batch: HTTPAddress { HTTPAddress(base.origin, path: "\(session.rootPath)/batch") }
 

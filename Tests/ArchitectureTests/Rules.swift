@@ -20,6 +20,7 @@ enum Rules {
     "SyncPorts": ["SyncModels"],
     "SyncCore": ports,
     "SyncMaintenance": ports.union(["SyncCore"]),
+    "SyncServing": ports.union(["SyncCore"]),
     "SyncFoundation": ["SyncModels", "FoundationEssentials", "Foundation"],
     "CanonicalSync": ["SyncModels", "SyncPorts", "SyncCore", "SyncFoundation"],
     "SyncAdapters": ports,

@@ -34,6 +34,12 @@
     /// The tool's standard error so far.
     var errorsSoFar: String { errors.text }
 
+    /// Waits until standard output satisfies a condition; `false` if the tool ends first.
+    @discardableResult
+    func waitForOutput(where condition: @escaping @Sendable (String) -> Bool) async -> Bool {
+      await output.wait(for: condition, then: {})
+    }
+
     /// Waits until standard error satisfies a condition; `false` if the tool ends first.
     ///
     /// - Parameter act: Runs at once on the reading thread, without a delay by other threads.

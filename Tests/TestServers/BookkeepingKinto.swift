@@ -1,3 +1,4 @@
+import CanonicalSyncListening
 import Foundation
 import Synchronization
 

@@ -1,3 +1,4 @@
+import CanonicalSyncListening
 import Foundation
 import Synchronization
 
@@ -31,13 +32,13 @@ package final class CutProxy: Sendable {
     self.cut = cut
   }
 
-  private func serve(_ client: LoopbackSocket) {
+  private func serve(_ client: StreamSocket) {
     let isFirst = state.withLock { state in
       state.connections += 1
       return state.connections == 1
     }
     defer { client.close() }
-    guard let server = try? LoopbackSocket.connected(to: upstream) else { return }
+    guard let server = try? StreamSocket.connected(to: upstream) else { return }
     let hasPassed = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       Self.pass(from: client, to: server)
@@ -51,14 +52,14 @@ package final class CutProxy: Sendable {
     server.close()
   }
 
-  private static func pass(from client: LoopbackSocket, to server: LoopbackSocket) {
+  private static func pass(from client: StreamSocket, to server: StreamSocket) {
     while true {
       let bytes = client.received()
       guard !bytes.isEmpty, server.send(bytes) else { return server.finishSending() }
     }
   }
 
-  private func passAnswer(from server: LoopbackSocket, to client: LoopbackSocket, limit: Int) {
+  private func passAnswer(from server: StreamSocket, to client: StreamSocket, limit: Int) {
     var count = 0
     while count < limit {
       let bytes = server.received().prefix(limit - count)

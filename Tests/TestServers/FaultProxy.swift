@@ -1,3 +1,4 @@
+import CanonicalSyncListening
 import Foundation
 import InMemoryAdapters
 import Synchronization
@@ -105,7 +106,7 @@ package final class FaultProxy: Sendable {
   }
 
   /// Answers one request, and ends the connection by its fault.
-  private func serve(_ request: HTTPText, _ connection: LoopbackSocket) {
+  private func serve(_ request: HTTPText, _ connection: StreamSocket) {
     let (index, fault) = state.withLock { state in
       var fault: Fault?
       if state.isSpoiling, Double.random(in: 0..<1, using: &state.generator) < share {
@@ -132,7 +133,7 @@ package final class FaultProxy: Sendable {
   }
 
   private func deliver(
-    _ answer: HTTPText, to request: HTTPText, _ fault: Fault?, _ connection: LoopbackSocket
+    _ answer: HTTPText, to request: HTTPText, _ fault: Fault?, _ connection: StreamSocket
   ) {
     let list = request.target.prefix { $0 != "?" }
     let isPage = request.target.hasPrefix("GET ")
@@ -173,7 +174,7 @@ package final class FaultProxy: Sendable {
 
   /// The server's answer.
   private func answer(to request: HTTPText) -> HTTPText? {
-    guard let server = try? LoopbackSocket.connected(to: upstream) else { return nil }
+    guard let server = try? StreamSocket.connected(to: upstream) else { return nil }
     defer { server.close() }
     let kept = request.framed(request.body)
     guard server.send(kept.bytes), let answer = HTTPText(from: server, endsWithConnection: true) else {

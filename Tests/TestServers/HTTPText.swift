@@ -1,3 +1,4 @@
+import CanonicalSyncListening
 import SyncConformance
 
 /// A request or an answer as bytes: its head and its body.
@@ -27,7 +28,7 @@ struct HTTPText: Sendable {
   }
 
   /// Reads a complete message; `nil` if the connection ends before its head does.
-  init?(from socket: LoopbackSocket, endsWithConnection: Bool) {
+  init?(from socket: StreamSocket, endsWithConnection: Bool) {
     var bytes: [UInt8] = []
     while Self.endOfHead(bytes) == nil {
       let more = socket.received()

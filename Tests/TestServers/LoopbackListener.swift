@@ -1,19 +1,20 @@
+import CanonicalSyncListening
 import Foundation
 import Synchronization
 
 /// A free port on this machine, and the thread that accepts its connections.
 final class LoopbackListener: Sendable {
   let port: Int
-  private let socket: LoopbackSocket
+  private let socket: StreamSocket
   private let isStopped = Mutex(false)
 
   /// Starts listening. Connections wait until they are served.
   init() throws {
-    (socket, port) = try LoopbackSocket.listening()
+    (socket, port) = try StreamSocket.listening()
   }
 
   /// Serves each connection on a thread of its own, until the listener stops.
-  func serve(_ body: @escaping @Sendable (LoopbackSocket) -> Void) {
+  func serve(_ body: @escaping @Sendable (StreamSocket) -> Void) {
     Thread.detachNewThread { [self] in
       while let connection = socket.accepted() {
         guard !isStopped.withLock({ $0 }) else {
@@ -31,6 +32,6 @@ final class LoopbackListener: Sendable {
   func stop() {
     isStopped.withLock { $0 = true }
     // The thread waits for a connection. If none can be made, there is none left to accept either.
-    try? LoopbackSocket.connected(to: port).close()
+    try? StreamSocket.connected(to: port).close()
   }
 }

@@ -1,3 +1,4 @@
+import CanonicalSyncListening
 import Foundation
 package import SyncConformance
 import Synchronization
@@ -61,7 +62,7 @@ package final class LoopbackServer: WireServer {
     }
   }
 
-  private func serve(_ connection: LoopbackSocket, _ script: WireScript) {
+  private func serve(_ connection: StreamSocket, _ script: WireScript) {
     var pending: [UInt8] = []
     while true {
       while let request = HTTPText.takeRequest(from: &pending) {

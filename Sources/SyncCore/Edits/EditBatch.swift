@@ -1,13 +1,14 @@
 import SyncJSON
 public import SyncModels
-import SyncPorts
+package import SyncPorts
 
 /// Several edits in one transaction. Each edit sees the ones before it.
 public struct EditBatch {
   var writer: EditWriter
   let schema: SyncSchema
   let options: EditOptions
-  let transaction: any StoreTransaction
+  /// The transaction that the edits are made in.
+  package let transaction: any StoreTransaction
   /// What to tell observers once the transaction is committed.
   var events: [SyncEvent] = []
 
