@@ -52,10 +52,6 @@
     }
     try await engine.edits.discard(RecordID(type: "meters", key: "cellar"))
 
-    for conflict in try await engine.edits.conflicts(limit: 20) {
-      print(conflict.id, conflict.winner, conflict.reason)
-    }
-
     let report = try await engine.rebuildDuplicates(
       of: "meters", version: 2, options: RebuildOptions(carriesOver: .fields(["colour"])))
     print(report.counts.groups, report.counts.losers, report.counts.repointed)

@@ -23,12 +23,4 @@
       }
     }
   }
-
-  private func budgets() throws -> [StorePool] {
-    var configuration = StorePool.Configuration()
-    configuration.descriptors = 200 * configuration.store.descriptors  // 200 open stores
-    configuration.threads = 16 * configuration.store.threads  // 16 of them lent at once
-    let pool = try StorePool(configuration: configuration)
-    return [pool]
-  }
 #endif
