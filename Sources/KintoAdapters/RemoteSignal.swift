@@ -21,7 +21,9 @@ public struct RemoteSignal: Sendable {
 
   /// Creates a signal of the bucket that a source reads, with its credentials and transport.
   ///
-  /// - Parameter pause: The pause between two questions to a server that does not wait.
+  /// - Parameters:
+  ///   - source: The source whose bucket is followed.
+  ///   - pause: The pause between two questions to a server that does not wait.
   public init(_ source: KintoSource, pause: Duration = .seconds(1)) {
     self.source = source
     self.pause = max(pause, .milliseconds(100))
