@@ -4,11 +4,14 @@
 
 Prints each symbol of a product and each guide that is in no topic, and each type with many members
 outside of topics; then it fails. Otherwise the products are placed below the front page, the pages
-are made independent of the path at which they are served, and index.html leads to the front page.
+are made independent of the path at which they are served, each gets a form that searches all, and index.html
+leads to the front page.
 """
 import json
 import pathlib
 import sys
+
+import search
 
 FRONT = "readme"
 # The most members that a page may have outside of topics. Fewer are found at a glance.
@@ -83,6 +86,7 @@ def relocate(site):
     for path in site.rglob("index.html"):
         root = "../" * (len(path.relative_to(site).parts) - 1)
         text = path.read_text().replace('href="/', f'href="{root}').replace('src="/', f'src="{root}')
+        text = text.replace("<noscript>", search.FORM + "<noscript>", 1)
         path.write_text(
             text.replace('var baseUrl = "/"', 'var baseUrl = location.pathname.split("/documentation/")[0] + "/"'))
 
@@ -97,6 +101,7 @@ def main():
         return 1
     pages.place_products()
     relocate(site)
+    search.write(site, pages, FRONT, pages.title(pages.front))
     # The renderer asks for it, and reports in the console if it is missing.
     (site / "theme-settings.json").write_text("{}\n")
     (site / "index.html").write_text(ENTRY.format(title=pages.title(pages.front), front=FRONT))

@@ -13,6 +13,8 @@ struct ScheduleReport {
   private let waiting: Int
   /// The number of edits in the outbox.
   private let waitingEdits: Int
+  /// The number of malformed records.
+  private let malformed: Int
   private let output = StandardStream.output
 
   init(_ result: SyncResult, of engine: SyncEngine, options: ScheduleOptions) async throws(SyncError) {
@@ -24,18 +26,22 @@ struct ScheduleReport {
     self.waiting = status.reduce(0) {
       $0 + $1.withheld[.parked, default: 0] + $1.withheld[.held, default: 0]
     }
+    self.malformed = status.reduce(0) { $0 + $1.withheld[.quarantined, default: 0] }
     self.waitingEdits = status.reduce(0) { $0 + $1.pending }
   }
 
   func print() async {
     output.line("The sync \(outcome) after \(seconds) s. These are its counts, and the records in the store:")
     output.line("")
-    output.line(result.table(live: live).description)
+    output.line(result.table(live: live).text(fitting: output.width))
     printWaiting()
     printWaitingEdits()
     await printGames()
     output.line("")
-    for line in suggestions { output.line(line) }
+    for line in suggestions {
+      output.line(
+        line.hasPrefix("  Ex") ? "  " + Command.command(String(line.dropFirst(2)), indent: 6) : line)
+    }
     if options.isJSON { output.line(json) }
   }
 
@@ -122,27 +128,32 @@ struct ScheduleReport {
   // MARK: What next
 
   private var suggestions: [String] {
-    let store = options.store
+    let store = "--store \(Self.quoted(options.store))"
     if result.wasCancelled {
       return ["The fetched pages are saved. Run the same command again to resume."]
     }
-    if !result.failures.isEmpty {
-      return [
-        "The fetched pages are saved. `Examples/run sync-inspect status --store \(store)` tells what failed."
-      ]
+    func inspect(_ command: String, _ meaning: String) -> [String] {
+      ["  Examples/run sync-inspect \(command) \(store)", "      \(meaning)"]
     }
-    let data = options.data.map { " --data \($0)" } ?? ""
+    if !result.failures.isEmpty {
+      return ["The fetched pages are saved. Try next:"] + inspect("status", "what failed, and what to do")
+    }
+    let data = options.data.map { " --data \(Self.quoted($0))" } ?? ""
     let type = live.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key.rawValue
     return [
-      "Try next:",
-      "  Examples/run schedule-sync --store \(store)\(data)",
+      "Try next:", "  Examples/run schedule-sync \(store)\(data)",
       "      again: only what changed is fetched",
-      "  Examples/run sync-inspect status --store \(store)",
-      "      whether all is well, and the status of each type",
-    ]
-      + (type.map { ["  Examples/run sync-inspect export --type \($0) --store \(store) | head -5"] } ?? [])
-      + (waiting > 0
-        ? ["  Examples/run sync-inspect waiting --store \(store)", "      what is missing"] : [])
+    ] + inspect("status", "whether all is well, and the status of each type")
+      + (type.map { ["  Examples/run sync-inspect export --type \(Self.quoted($0)) \(store) | head -5"] }
+        ?? [])
+      + (malformed > 0 ? inspect("quarantine", "what is malformed") : [])
+      + (waiting > 0 ? inspect("waiting", "what is missing") : [])
+      + (waitingEdits > 0 ? inspect("outbox", "the edits that wait") : [])
+  }
+
+  /// A word as a shell reads it.
+  private static func quoted(_ word: String) -> String {
+    word.contains(#/[^A-Za-z0-9_.,:\/@%+=-]/#) ? "'\(word.replacing("'", with: #"'\''"#))'" : word
   }
 
   private var json: JSON {

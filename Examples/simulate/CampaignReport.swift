@@ -11,8 +11,10 @@ struct CampaignReport {
   private let duration: Duration
   private let isSweep: Bool
   private let wasStopped: Bool
+  private let showsCounters: Bool
 
-  init(_ campaign: Campaign, took duration: Duration, isSweep: Bool, wasStopped: Bool) {
+  init(_ campaign: Campaign, took duration: Duration, isSweep: Bool, wasStopped: Bool, showsCounters: Bool) {
+    self.showsCounters = showsCounters
     self.wasStopped = wasStopped
     self.campaign = campaign
     self.duration = duration
@@ -26,11 +28,16 @@ struct CampaignReport {
     output.line(
       "\(Counted(campaign.worlds, "world").grouped), \(Counted(campaign.steps, "step").grouped), in \(String(format: "%.1f", seconds)) s; "
         + "\(campaign.failures.count) broke a promise\(wasStopped ? "; stopped before the end" : "").")
-    output.line("")
-    let rows: [[TextTable.Cell]] = Sight.allCases.map { sight in
-      [.text(sight.rawValue), .number(campaign.sights[sight, default: 0])]
+    if showsCounters {
+      output.line("")
+      let rows: [[TextTable.Cell]] = Sight.allCases.map { sight in
+        [.text(sight.rawValue), .number(campaign.sights[sight, default: 0])]
+      }
+      output.line(TextTable(["what was seen", "times"], rows: rows).text(fitting: output.width))
+    } else {
+      let seen = Sight.allCases.count { campaign.sights[$0, default: 0] > 0 }
+      output.line("\(seen) of \(Sight.allCases.count) events were seen; --counters prints how often.")
     }
-    output.line(TextTable(["what was seen", "times"], rows: rows).description)
     if !campaign.unseen.isEmpty, !isSweep {
       output.line("")
       output.line("Never seen: \(campaign.unseen.map(\.rawValue).joined(separator: ", ")). Try more worlds.")

@@ -57,7 +57,8 @@ enum Simulate {
     }
     let wasStopped = interrupt.hasCome
     let report = CampaignReport(
-      campaign, took: .now - begin, isSweep: isSweep, wasStopped: wasStopped)
+      campaign, took: .now - begin, isSweep: isSweep, wasStopped: wasStopped,
+      showsCounters: options.showsCounters)
     report.print()
     var code = wasStopped ? ExitCode.interrupted : .success
     if options.isDemanding, !wasStopped, !campaign.unseen.isEmpty {
@@ -95,8 +96,11 @@ enum Simulate {
   }
 
   private static func recording(_ path: String) throws(SyncError) -> Recording {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw failure("\(path) cannot be read.")
+    let text: String
+    do {
+      text = try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw failure("\(path) cannot be read: \(error.systemReason).")
     }
     guard let recording = Recording(text: text) else {
       throw failure("\(path) holds no world that this version can read (\(LibraryVersion.current)).")

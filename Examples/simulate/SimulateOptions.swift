@@ -16,6 +16,7 @@ struct SimulateOptions {
   let huntsMutants: Bool
   let only: String?
   let isDemanding: Bool
+  let showsCounters: Bool
   let isJSON: Bool
 
   /// Parses the command line.
@@ -46,6 +47,7 @@ struct SimulateOptions {
     let only = Option<String?>.text("only", "NAME", "run only this flaw")
     let demanding = Option<Bool>.flag(
       "demanding", "also fail if no world showed an event that some world should show")
+    let counters = Option<Bool>.flag("counters", "print how often each event of the worlds occurred")
     let json = Option<Bool>.jsonCounts
     let command = Command(
       "simulate",
@@ -53,7 +55,7 @@ struct SimulateOptions {
         + "reduced to its smallest form, printed line by line, and saved.",
       options: [
         seeds, first, seconds, seed, replay, save, picture, hazards, store, sweep, mutants, only, demanding,
-        json,
+        counters, json,
       ],
       examples: [
         ("simulate --seeds 10000", "ten thousand worlds, in memory"),
@@ -84,6 +86,7 @@ struct SimulateOptions {
     self.huntsMutants = arguments[mutants]
     self.only = arguments[only]
     self.isDemanding = arguments[demanding]
+    self.showsCounters = arguments[counters]
     self.isJSON = arguments[json]
     guard ["memory", "sqlite"].contains(self.store) else {
       command.refuse(UsageError("--store must be memory or sqlite, not \(self.store)"))
@@ -91,7 +94,7 @@ struct SimulateOptions {
     let ofMany: [(name: String, isGiven: Bool)] = [
       ("seeds", arguments[seeds] != nil), ("first-seed", arguments[first] != nil),
       ("seconds", self.seconds != nil), ("sweep", isSweep), ("mutants", huntsMutants),
-      ("demanding", isDemanding),
+      ("demanding", isDemanding), ("counters", showsCounters),
     ]
     if let contradiction = contradiction(ofMany) { command.refuse(contradiction) }
   }

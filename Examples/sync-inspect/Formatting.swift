@@ -23,6 +23,7 @@ extension Timestamp {
 
 extension JSON {
   /// An instant for a program: milliseconds since 1970, as in the records.
+  /// The member's name ends with `Milliseconds`.
   static func time(_ timestamp: Timestamp?) -> JSON {
     timestamp.map { .integer(Int($0.microseconds / 1000)) } ?? .null
   }
@@ -38,7 +39,7 @@ extension JSON {
   /// A version as its two parts; null for one that came from no remote.
   static func version(_ version: Version) -> JSON {
     if version == .unversioned { return .null }
-    return ["sequence": .integer(Int(version.sequence)), "modifiedAt": .time(version.modifiedAt)]
+    return ["sequence": .integer(Int(version.sequence)), "modifiedAtMilliseconds": .time(version.modifiedAt)]
   }
 }
 

@@ -55,7 +55,7 @@ extension Inspection {
     let remote = side(conflict.remoteStamp, conflict.remotePayload, isFull)
     return [
       "number": .integer(Int(conflict.number)), "type": .string(conflict.id.type.rawValue),
-      "key": .string(conflict.id.key), "settledAt": .time(conflict.settledAt),
+      "key": .string(conflict.id.key), "settledAtMilliseconds": .time(conflict.settledAt),
       "winner": .string(conflict.winner.rawValue), "reason": .string(conflict.reason),
       "local": .object(local), "remote": .object(remote + [("version", version)]),
     ]
@@ -67,7 +67,7 @@ extension Inspection {
     let content = payload.map { shown($0, isFull) }
     return [
       ("what", payload == nil ? "delete" : "upsert"), ("stamp", .string(stamp.description)),
-      ("editedAt", .time(stamp.physical)), ("content", .text(content?.text)),
+      ("editedAtMilliseconds", .time(stamp.physical)), ("content", .text(content?.text)),
       ("isWhole", .bool(content?.isWhole ?? true)),
     ]
   }

@@ -28,10 +28,10 @@ extension Inspection {
       return output.line(object)
     }
     if isNew, makes {
-      output.line("There was no \(id): it is a new record. `sync-inspect edit --discard` takes it back.")
+      output.prose("There was no \(id): it is a new record. `sync-inspect edit --discard` takes it back.")
     }
-    output.line(Self.sentence(alteration, id, hasChanged, pending))
-    if let pending { output.line("In the outbox: \(Self.fate(of: pending)).") }
+    output.prose(Self.sentence(alteration, id, hasChanged, pending))
+    if let pending { output.prose("In the outbox: \(Self.fate(of: pending)).") }
   }
 
   private static func sentence(

@@ -15,25 +15,25 @@ extension Inspection {
       output.line(Self.object(story, isKnown: isKnown))
       return isKnown
     }
-    output.line(story.description)
+    output.prose(story.description)
     if let live = story.live {
       if live.version != .unversioned {
-        output.line("The remote last modified it at \(live.version.modifiedAt.spelled).")
+        output.prose("The remote last modified it at \(live.version.modifiedAt.spelled).")
       }
       if entity.schemaVersionField != nil {
-        output.line(
+        output.prose(
           "It was written with schema \(live.schemaVersion); the app understands \(entity.schemaVersion).")
       }
     } else if let state = story.state, state.isDeleted, story.pending == nil {
-      output.line("The deletion is of \(state.version.modifiedAt.spelled).")
+      output.prose("The deletion is of \(state.version.modifiedAt.spelled).")
     }
     if let pending = story.pending {
-      output.line(
+      output.prose(
         "The edit was made at \(pending.edit.stamp.physical.spelled); it was sent \(Counted(pending.attempts, "time").grouped)."
       )
     }
     for entry in story.withheld {
-      output.line("The \(entry.kind.rawValue) change was withheld at \(entry.since.spelled).")
+      output.prose("The \(entry.kind.rawValue) change was withheld at \(entry.since.spelled).")
     }
     return isKnown
   }
@@ -52,7 +52,7 @@ extension Inspection {
       [
         "kind": .string(entry.kind.rawValue), "reason": .string(entry.reason),
         "waitsFor": .array(entry.waitsFor.map { .string($0.description) }),
-        "pass": .integer(Int(entry.pass)), "since": .time(entry.since),
+        "pass": .integer(Int(entry.pass)), "sinceMilliseconds": .time(entry.since),
       ]
     }
     return [

@@ -23,8 +23,11 @@ extension Inspection {
         "pushed", "requests", "retries", "bytes", "error",
       ], rows: syncs.map { Self.row($0, at: now) }
     ).withoutEmptyColumns
-    output.line(table.text(fitting: output.isTerminal ? output.columns : nil))
-    for failure in syncs.first?.failures ?? [] { output.line("\n\(failure)") }
+    output.line(table.text(fitting: output.width))
+    for failure in syncs.first?.failures ?? [] {
+      output.line("")
+      output.prose(failure)
+    }
   }
 
   private static func row(_ sync: PastSync, at now: Timestamp) -> [TextTable.Cell] {
@@ -46,11 +49,14 @@ extension Inspection {
       .object(counts.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
     }
     func failure(_ failure: PassOutcomes.Failure) -> JSON {
-      ["code": .string(failure.code), "message": .string(failure.message), "retryAt": .time(failure.retryAt)]
+      [
+        "code": .string(failure.code), "message": .string(failure.message),
+        "retryAtMilliseconds": .time(failure.retryAt),
+      ]
     }
     return [
       "number": .integer(Int(sync.number)), "fence": .integer(Int(sync.fence)),
-      "triggers": .array(sync.triggers.map { .string($0) }), "began": .time(sync.began),
+      "triggers": .array(sync.triggers.map { .string($0) }), "beganMilliseconds": .time(sync.began),
       "outcome": .string(sync.outcome.rawValue), "seconds": .double(sync.seconds),
       "error": sync.failure.map(failure) ?? .null,
       "typeErrors": .object(sync.typeFailures.map { ($0.type.rawValue, failure($0.failure)) }),

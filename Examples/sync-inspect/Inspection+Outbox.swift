@@ -56,11 +56,12 @@ extension Inspection {
     return [
       "type": .string(entry.id.type.rawValue), "key": .string(entry.id.key),
       "what": .string(what(entry.edit.content)), "stamp": .string(entry.edit.stamp.description),
-      "editedAt": .time(entry.edit.stamp.physical), "base": entry.base.version.map { .version($0) } ?? .null,
+      "editedAtMilliseconds": .time(entry.edit.stamp.physical),
+      "base": entry.base.version.map { .version($0) } ?? .null,
       "isBaseDeleted": .bool(entry.base.version != nil && entry.base.record == nil),
       "attempts": .integer(entry.attempts), "isUnanswered": .bool(entry.sent != nil), "state": .string(state),
       "waitsFor": .string(edit.kind.rawValue), "records": .array(records),
-      "isSentWithNextPush": .bool(edit.isSentWithNextPush), "reason": reason, "until": until,
+      "isSentWithNextPush": .bool(edit.isSentWithNextPush), "reason": reason, "untilMilliseconds": until,
     ]
   }
 

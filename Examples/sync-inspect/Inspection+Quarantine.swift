@@ -37,7 +37,7 @@ extension Inspection {
     let bytes = entry.change.bytes
     let shown = isFull ? bytes : bytes.prefix(Self.shownBytes)
     let place = entry.location.map { ", \($0)" } ?? ""
-    output.line("\(entry.name)\(place): \(entry.reason)")
+    output.prose("\(entry.name)\(place): \(entry.reason)")
     let quoted = String(decoding: JSONString.quoted(String(decoding: shown, as: UTF8.self)), as: UTF8.self)
     let end = shown.count < bytes.count ? "…" : ""
     output.line("  \(Counted(bytes.count, "byte").grouped) since \(entry.since.spelled): \(quoted)\(end)")
@@ -50,7 +50,7 @@ extension Inspection {
       "type": .string(entry.key.type.rawValue), "key": .text(entry.change.id?.key),
       "reason": .string(entry.reason), "location": .text(entry.location),
       "bytes": .integer(bytes.count), "content": .string(String(decoding: shown, as: UTF8.self)),
-      "isWhole": .bool(shown.count == bytes.count), "since": .time(entry.since),
+      "isWhole": .bool(shown.count == bytes.count), "sinceMilliseconds": .time(entry.since),
       "pass": .integer(Int(entry.pass)),
     ]
   }

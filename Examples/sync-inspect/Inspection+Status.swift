@@ -89,7 +89,7 @@ extension Inspection {
   private static func object(_ report: TypeStatus, _ token: SyncToken?) -> JSON {
     let error: JSON =
       report.passes.lastError.map {
-        ["code": .string($0.code), "message": .string($0.message), "retryAt": .time($0.retryAt)]
+        ["code": .string($0.code), "message": .string($0.message), "retryAtMilliseconds": .time($0.retryAt)]
       } ?? .null
     let pass: JSON =
       report.inFlight.map {
@@ -101,7 +101,8 @@ extension Inspection {
     let members: [(key: String, value: JSON)] = [
       ("live", .integer(report.live)), ("token", .text(token?.rawValue)),
       ("tokenAgeSeconds", .seconds(report.tokenAge)),
-      ("lastSuccess", .time(report.passes.lastSuccess)), ("lastAttempt", .time(report.passes.lastAttempt)),
+      ("lastSuccessMilliseconds", .time(report.passes.lastSuccess)),
+      ("lastAttemptMilliseconds", .time(report.passes.lastAttempt)),
       ("lastError", error), ("consecutiveFailures", .integer(report.passes.consecutiveFailures)),
       ("successes", .integer(report.passes.successes)), ("failures", .integer(report.passes.failures)),
       ("successRate", report.passes.successRate.map { .double($0) } ?? .null),

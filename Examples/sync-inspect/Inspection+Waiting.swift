@@ -27,8 +27,9 @@ extension Inspection {
     guard found.count > 0 else { return output.line("No record waits for another one.") }
     for group in shown {
       let waits = Counted(group.count, "record waits", "records wait").grouped
-      output.line(
-        "\(group.missing) \(group.cause.words); \(waits) for it since \(group.since.spelled): \(group.names)")
+      output.prose(
+        "\(group.missing) \(group.cause.words); \(waits) for it since \(group.since.spelled): \(group.names)",
+        indent: 2)
     }
     if found.groups.count > shown.count {
       let more = Counted(found.groups.count - shown.count, "more record is", "more records are").grouped
@@ -40,7 +41,7 @@ extension Inspection {
     [
       "missing": .string(group.missing.description), "type": .string(group.missing.type.rawValue),
       "key": .string(group.missing.key), "cause": .string(group.cause.rawValue),
-      "count": .integer(group.count), "since": .time(group.since),
+      "count": .integer(group.count), "sinceMilliseconds": .time(group.since),
       "records": .array(group.examples.map { .string($0.description) }),
     ]
   }

@@ -59,7 +59,10 @@ struct Salvage {
     remove(partial)
     return try await withSalvageSource(at: path, scratch: partial + ".copy") { (source) throws(SyncError) in
       try await withWritableStore(at: partial) { (store) throws(SyncError) in
-        try await StoreSalvage(from: source, to: store).run(token: token)
+        let screen = PatientBar()
+        defer { screen.finish() }
+        let salvage = StoreSalvage(from: source, to: store) { screen.show($0) }
+        return try await salvage.run(token: token)
       }
     }
   }
@@ -127,12 +130,13 @@ struct Salvage {
       [.text(type.rawValue), .number(counts.edits), .number(counts.records), .number(counts.leftOut)]
     }
     if !rows.isEmpty {
-      output.line(TextTable(["type", "edits", "records", "left out"], rows: rows).description)
+      output.line(
+        TextTable(["type", "edits", "records", "left out"], rows: rows).text(fitting: output.width))
     }
-    for loss in report.losses { output.line(Verification.line(Self.sentence(loss))) }
+    for loss in report.losses { output.prose(Verification.line(Self.sentence(loss))) }
     let more = report.lost.values.reduce(0, +) - report.losses.count
     if more > 0 { output.line("… and \(Counted(more, "more loss", "more losses").grouped).") }
-    output.line(
+    output.prose(
       "\(path) has \(Counted(report.edits, "edit").grouped), \(Counted(report.conflicts, "conflict").grouped), \(Counted(report.values, "kept value").grouped) and \(Counted(report.records, "record").grouped). The next sync lists everything and fetches the rest."
     )
     if report.lostLocalState { output.line("Something was lost that exists nowhere else.") }

@@ -101,16 +101,21 @@ struct StoreVerdict: Hashable {
     let error = report.passes.lastError
     let times = Counted(report.passes.consecutiveFailures, "time")
     return
-      "\(report.type) failed \(times.grouped): \(error?.message ?? "")\(retry(report.nextRetry, at: now))"
+      "\(report.type) failed \(times.grouped): \(error?.message ?? "")\(retry(report.nextRetry, at: now))\(remedy(error?.code))"
   }
 
   private static func failure(of sync: PastSync, at now: Timestamp) -> String? {
     guard sync.outcome == .failed, let failure = sync.failure else { return nil }
-    return "sync \(sync.number) failed as a whole: \(failure.message)\(retry(failure.retryAt, at: now))"
+    return
+      "sync \(sync.number) failed as a whole: \(failure.message)\(retry(failure.retryAt, at: now))\(remedy(failure.code))"
   }
 
   private static func retry(_ instant: Timestamp?, at now: Timestamp) -> String {
     instant.map { $0 > now ? "; not tried again before \($0.spelled)" : "" } ?? ""
+  }
+
+  private static func remedy(_ code: String?) -> String {
+    code.flatMap { Remedy.words(for: $0) }.map { " What to do: \($0)." } ?? ""
   }
 
   /// The codes of failures that damage of the store causes.

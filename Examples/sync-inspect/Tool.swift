@@ -199,9 +199,12 @@ import SyncMaintenance
     let source = try await OpenedStore.open(old)
     if abandons { try await StoreMove.demandMove(of: source.store, to: new) }
     let target = try await OpenedStore.open(new)
-    let move = try StoreMove(from: source.store, to: target.store, at: new, token: stop) { type in
-      StandardStream.error.notice("\(type) is there.")
-    }
+    let screen = PatientBar()
+    let move = try StoreMove(
+      from: source.store, to: target.store, at: new, token: stop,
+      onProgress: { screen.show($0) },
+      onCopied: { screen.say("\($0) is there.") })
+    defer { screen.finish() }
     do throws(SyncError) {
       if abandons {
         try await move.abandon()

@@ -24,11 +24,16 @@ struct Verification {
     defer { withExtendedLifetime(interrupt) {} }
     var report = VerificationReport()
     var isOpen = false
+    let screen = PatientBar()
     do throws(SyncError) {
       let store = try await openStore(at: path)
       isOpen = true
-      report = try await StoreVerification(of: store, isQuick: isQuick).run(token: stop)
+      if !isQuick, StandardStream.error.isTerminal { screen.say("Checking the store's own format.") }
+      let check = StoreVerification(of: store, isQuick: isQuick) { screen.show($0) }
+      report = try await check.run(token: stop)
+      screen.finish()
     } catch {
+      screen.finish()
       switch error.code {
       case .storeUnreadable: report.add([StoreFinding(.file, error.message)])
       case .cancelled:
@@ -43,7 +48,7 @@ struct Verification {
 
   private func show(_ report: VerificationReport, isOpen: Bool) {
     guard !isJSON else { return output.line(Self.object(report)) }
-    for finding in report.findings { output.line(Self.line(finding.description)) }
+    for finding in report.findings { output.prose(Self.line(finding.description)) }
     if report.count > report.findings.count {
       output.line("… and \(Counted(report.count - report.findings.count, "more contradiction").grouped).")
     }
@@ -51,7 +56,7 @@ struct Verification {
       report.checked[part].map { "\($0) \(Self.words(part, count: $0))" }
     }
     let amount = checked.isEmpty ? "" : " Checked: \(checked.joined(separator: ", "))."
-    output.line(
+    output.prose(
       report.isSound
         ? "The store is sound.\(amount)"
         : isOpen

@@ -56,7 +56,7 @@
           OpenedStore.isDatabase(options.store)
           ? "sync-inspect export --store '\(options.store)' --type '\(type)' | head -5"
           : "sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'"
-        notes.append("Read it:\n  \(command)")
+        notes.append("Read it:\n  \(Command.command(command, indent: 6))")
       }
       // Last, where they are visible: they ask for an action.
       return notes + editNotes

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
   import HTTPAdapters
 
@@ -28,13 +29,13 @@
         SyncError(
           .invalidConfiguration, during: "reading a description", message, underlying: underlying)
       }
-      guard let handle = FileHandle(forReadingAtPath: file) else { throw refuse("\(file) cannot be opened.") }
       let data: Data
       do {
+        let handle = try FileHandle(forReadingFrom: URL(filePath: file))
         data = try handle.read(upToCount: limit + 1) ?? Data()
         try handle.close()
       } catch {
-        throw refuse("\(file) cannot be read.", error)
+        throw refuse("\(file) cannot be opened. The reason: \(error.systemReason).", error)
       }
       guard data.count <= limit else { throw refuse("\(file) is longer than a description may be.") }
       return Array(data)

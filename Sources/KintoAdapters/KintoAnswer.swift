@@ -16,7 +16,10 @@ struct KintoAnswer: Sendable {
     guard let etag = response.headers["ETag"].flatMap(Self.milliseconds) else {
       throw SyncError(
         .invalidResponse, during: collection.operation,
-        "The answer has no ETag of a Kinto server; does the address end with the version, as in /v1?")
+        """
+        The answer has no ETag of a Kinto server\(HTTPFailure.origin(of: response))\
+        \(HTTPFailure.beginning(of: response)); does the address end with the version, as in /v1?
+        """)
     }
     self.etag = etag
     body = response.body

@@ -14,6 +14,14 @@
       #expect(try outcome.json["failures"] as? Int == 0)
     }
 
+    @Test func printsItsCountersOnRequest() async throws {
+      let short = try await tool.run("--seeds", "2")
+      #expect(short.status == 0 && short.output.contains("--counters prints how often"), "\(short.output)")
+      #expect(!short.output.contains("what was seen"))
+      let long = try await tool.run("--seeds", "2", "--counters")
+      #expect(long.output.contains("what was seen") && long.lines.count > 50)
+    }
+
     @Test func failsACallAtATimeInASweep() async throws {
       let outcome = try await tool.run("--seeds", "2", "--sweep", "--json")
       #expect(outcome.status == 0, "\(outcome.output)")

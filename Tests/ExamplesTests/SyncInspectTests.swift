@@ -39,7 +39,7 @@
         #expect(games["incompatible"] as? Int == 1)
         #expect(games["quarantined"] as? Int == 2)
         #expect(games["consecutiveFailures"] as? Int == 0)
-        #expect(games["lastSuccess"] as? Int != nil && games["lastError"] is NSNull)
+        #expect(games["lastSuccessMilliseconds"] as? Int != nil && games["lastError"] is NSNull)
       }
     }
 
@@ -122,6 +122,48 @@
           let plain = try await store.shell("NO_COLOR=1; export NO_COLOR; \(quoted)")
           #expect(plain.output.contains("Mostly well") && !plain.output.contains("\u{1B}["))
         }
+      }
+    }
+
+    @Test(arguments: [
+      #""$TOOL" edit --help"#, #""$TOOL" move --help"#, #""$TOOL" outbox --store "$STORE""#,
+      #""$TOOL" history --store "$STORE""#, #""$TOOL" explain --store "$STORE" --type games --id a"#,
+      #""$TOOL" verify --store "$STORE""#,
+    ])
+    func fitsEightyColumns(_ command: String) async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        _ = try await store.inspect("edit", "--type", "teams", "--id", "BOS", "--set", "name=1")
+        let outcome = try await store.shell("TERM=xterm script -qec 'stty cols 80; \(command)' /dev/null")
+        let lines = outcome.output.split(whereSeparator: \.isNewline).map { $0.filter { $0 != "\r" } }
+        #expect(outcome.status == 0 && !lines.isEmpty)
+        #expect(lines.allSatisfy { $0.visible.count <= 80 }, "\(outcome.output)")
+      }
+    }
+
+    /// Each number of milliseconds since 1970 has a name that says so.
+    @Test func namesTheUnitOfEachTime() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        _ = try await store.inspect("edit", "--type", "teams", "--id", "BOS", "--set", "name=1")
+        for command in [["status"], ["history"], ["outbox"], ["waiting"], ["quarantine"]] {
+          let json = try await store.inspect(command[0], "--json").json
+          let nameless = Self.members(json).filter { name, number in
+            number > 1e12 && number < 1e13 && !name.hasSuffix("Milliseconds")
+          }
+          #expect(nameless.isEmpty, "\(command): \(nameless)")
+          #expect(command == ["quarantine"] || !Self.members(json).isEmpty)
+        }
+      }
+    }
+
+    /// The members with numbers, at any depth.
+    private static func members(_ value: Any) -> [(String, Double)] {
+      if let list = value as? [Any] { return list.flatMap(members) }
+      guard let object = value as? [String: Any] else { return [] }
+      return object.flatMap { name, value -> [(String, Double)] in
+        if let number = value as? NSNumber, !(value is [Any]) { return [(name, number.doubleValue)] }
+        return members(value)
       }
     }
 

@@ -46,6 +46,11 @@ struct ToolSupportOutputTests {
         """)
   }
 
+  @Test func nameTheNumberThatABlockBeginsWith() {
+    let table = TextTable(["sync", "outcome"], rows: [[4, "finished"]])
+    #expect(table.text(fitting: 8) == "sync 4\n  outcome  finished")
+  }
+
   @Test func ofNoRowsAreAHeading() {
     #expect(TextTable(["a", "bc"]).description == "a  bc\n─  ──")
   }

@@ -17,7 +17,9 @@ extension Command {
       Self.listing("options", optionRows),
       Self.listing("exit codes", ExitCode.allCases.map { (String($0.rawValue), $0.meaning) }),
     ]
-    let lines = examples.map { "  \($0.line)\n      \($0.meaning)" }
+    let lines = examples.map {
+      "  \(Self.command($0.line, indent: 6))\n      \(Self.wrapped($0.meaning, indent: 6, width: Self.width))"
+    }
     sections.append(lines.isEmpty ? "" : "examples:\n" + lines.joined(separator: "\n"))
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
   }
@@ -29,9 +31,9 @@ extension Command {
 
   private func usage(within tool: Command?, options: [any DeclaredOption]) -> String {
     let words =
-      ["usage:", tool?.name, name, commands.isEmpty ? nil : "COMMAND"].compactMap { $0 }
+      [tool?.name, name, commands.isEmpty ? nil : "COMMAND"].compactMap { $0 }
       + options.filter { $0.occurrence == .required }.map(\.spelling) + ["[options]"]
-    return words.joined(separator: " ")
+    return Self.wrapped("usage: " + words.joined(separator: " "), indent: 7, width: Self.width)
   }
 
   /// A list of terms, with their meanings in a second column.
@@ -42,6 +44,21 @@ extension Command {
       "  " + row.term.padded(to: widest + 2) + wrapped(row.meaning, indent: column, width: width)
     }
     return "\(title):\n" + lines.joined(separator: "\n")
+  }
+
+  /// A command line for a shell, broken before its options where the terminal's width demands it.
+  package static func command(_ line: String, indent: Int) -> String {
+    guard let width = StandardStream.output.width else { return line }
+    var lines: [String] = []
+    for part in line.split(separator: #/ (?=--|\| )/#) {
+      // The space and the backslash that end a line need room too.
+      if let last = lines.last, indent + last.count + part.count + 3 <= width {
+        lines[lines.count - 1] = "\(last) \(part)"
+      } else {
+        lines.append(String(part))
+      }
+    }
+    return lines.joined(separator: " \\\n" + String(repeating: " ", count: indent))
   }
 
   /// Text wrapped between words, with every line but the first indented.

@@ -73,6 +73,13 @@ package final class StandardStream: Sendable {
   /// Writes a line for a person, with control characters spelled out.
   package func line(_ text: String) { write(text.shown(keepingLineBreaks: true) + "\n") }
 
+  /// Writes a sentence, wrapped between words on a terminal.
+  package func prose(_ text: String, indent: Int = 0) {
+    guard let width else { return line(text) }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    line(lines.map { Command.wrapped(String($0), indent: indent, width: width) }.joined(separator: "\n"))
+  }
+
   /// Writes a line, unless only warnings are written.
   package func notice(_ text: String) {
     if !isQuiet { line(text) }

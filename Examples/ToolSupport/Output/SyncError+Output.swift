@@ -8,7 +8,7 @@ extension SyncError {
       ("peakBytes", .integer(PeakMemory.bytes)),
     ]
     if let retryAfter {
-      members.append(("retryAfter", .double(retryAfter / .seconds(1))))
+      members.append(("retryAfterSeconds", .double(retryAfter / .seconds(1))))
     }
     if let pauseEnd { members.append(("retryAt", .string(pauseEnd))) }
     return .object(members)
@@ -22,6 +22,13 @@ extension SyncError {
   /// The description, with the end of the pause.
   private var told: String { pauseEnd.map { "\(description); the pause ends at \($0)" } ?? description }
 
+  /// What to do about a damaged store; `nil` for other errors.
+  var hint: String? {
+    code == .storeUnreadable && !message.contains("sync-inspect")
+      ? "`sync-inspect verify` tells what is damaged, and `sync-inspect salvage` makes a new store of it."
+      : nil
+  }
+
   /// Reports the failure on standard error, and as an object if requested.
   ///
   /// The report follows all earlier output.
@@ -30,10 +37,7 @@ extension SyncError {
   package func tell(by tool: String, _ words: String? = nil, isJSON: Bool) {
     StandardStream.output.flush()
     StandardStream.error.line("\(tool): \((words ?? told).shown())", in: .bad)
-    if code == .storeUnreadable, !message.contains("sync-inspect") {
-      StandardStream.error.line(
-        "`sync-inspect verify` tells what is damaged, and `sync-inspect salvage` makes a new store of it.")
-    }
+    if let hint { StandardStream.error.line(hint) }
     if isJSON { StandardStream.output.line(json) }
   }
 }

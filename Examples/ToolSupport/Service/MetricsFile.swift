@@ -52,7 +52,8 @@ final class MetricsFile: SyncObserver {
         return !hasFailed
       }
       guard isNews else { return }
-      log.write(LogEntry("metrics.failed", ("path", .string(path)), ("error", .string("\(error)"))).asWarning)
+      let reason = (error as? SyncError)?.description ?? error.systemReason
+      log.write(LogEntry("metrics.failed", ("path", .string(path)), ("error", .string(reason))).asWarning)
     }
   }
 

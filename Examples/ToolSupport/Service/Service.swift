@@ -51,6 +51,7 @@ package final class Service: Sendable {
       let entry = LogEntry(
         "failed", ("code", .string(error.code.description)), ("error", .string("\(error)")))
       log.write(entry.asWarning)
+      if let hint = error.hint { log.notice(hint, isWarning: true) }
       if isJSON { StandardStream.output.line(error.json) }
       code = .failure
     }

@@ -65,7 +65,8 @@ package final class ServiceLog: SyncObserver {
       write(
         LogEntry(
           "retry", ("type", .string(type.rawValue)), ("attempt", .integer(attempt)),
-          ("after-seconds", .double(pause / .seconds(1))), ("code", .string(error.code.description))))
+          ("after-seconds", .double((pause / .milliseconds(1)).rounded() / 1000)),
+          ("code", .string(error.code.description))))
     case .reset(let type, let reason):
       write(LogEntry("reset", ("type", .string(type.rawValue)), ("because", .string(reason.rawValue))))
     case .quarantined(let malformed):

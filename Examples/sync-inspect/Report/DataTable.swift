@@ -1,6 +1,8 @@
 import CanonicalSyncPages
 
 /// A table of a page, in a region that scrolls sideways by itself.
+///
+/// On a narrow screen each row is a block, with a line for each cell that is not empty.
 struct DataTable {
   /// A column.
   struct Column {
@@ -39,8 +41,11 @@ struct DataTable {
     let headings = columns.map { column -> HTML in
       "<th scope=\"col\"\(Self.mark(column))>\(column.title)</th>"
     }
+    // On a narrow screen, the style sheet puts them before the cells.
+    let labels = columns.enumerated().dropFirst().map { "--c\($0 + 1):'\($1.title)';" as HTML }
     let table: HTML = """
-      <div class="scroll" role="region" tabindex="0" aria-label="\(label)"><table>
+      <div class="scroll" role="region" tabindex="0" aria-label="\(label)">\
+      <table class="rows" style="\(labels)">
       <thead><tr>\(headings)</tr></thead>
       <tbody>
       \(rows)</tbody>

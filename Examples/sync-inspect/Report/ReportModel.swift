@@ -16,6 +16,8 @@ struct ReportModel: Sendable {
   var movedTo: String?
   /// The age from which data and edits are too old; `nil` to go by the usual interval.
   var staleAfter: Duration?
+  /// The remotes that the types are synced from, as their sources name them.
+  var remotes: [String] = []
   /// The state of each type.
   var types: [TypeStatus] = []
   /// The last syncs, the latest first.
@@ -58,9 +60,13 @@ extension ReportModel {
     return try await store.read { (snapshot) throws(SyncError) in
       let entities = try snapshot.registeredEntities()
       let types = try TypeStatus.load(entities, in: snapshot, at: now)
+      var remotes: [String] = []
       var edits: [PendingEdit] = []
       var quarantine: [WithheldChange] = []
       for entity in entities {
+        if let remote = try snapshot.checkpoint(for: entity.type)?.scope.source, !remotes.contains(remote) {
+          remotes.append(remote)
+        }
         edits += try PendingEdit.oldest(of: entity, limit: Limit.edits, in: snapshot)
         let room = Limit.quarantine - quarantine.count
         if room > 0 {
@@ -71,7 +77,7 @@ extension ReportModel {
       let conflicts = try snapshot.portion(conflicts: nil, before: nil, limit: Limit.conflicts + 1)
       return ReportModel(
         place: place, identity: try snapshot.storeIdentity(), writtenAt: now, showsContents: showsContents,
-        movedTo: movedTo, staleAfter: staleAfter, types: types,
+        movedTo: movedTo, staleAfter: staleAfter, remotes: remotes, types: types,
         syncs: try PastSync.load(limit: Limit.syncs, in: snapshot),
         edits: Excerpt(
           Array(edits.prefix(Limit.edits)), of: types.reduce(0) { $0 + $1.pending }),

@@ -17,6 +17,23 @@ extension ReportPage {
       "<li>\(HTML.prose(line.shortened(to: 1000)))</li>\n"
     }
     return "<ul>\n\(items)</ul>\n" + excerpt.remainder("<code>sync-inspect status</code> has all")
+      + Self.links(for: advice)
+  }
+
+  /// Links to the parts of the page that the lines are about.
+  private static func links(for lines: [String]) -> HTML {
+    let commands = ["outbox": "Outbox", "waiting": "Waiting records", "quarantine": "Quarantine"]
+    var parts: [(anchor: String, title: String)] = []
+    for line in lines {
+      let named = commands.first { line.contains("`sync-inspect \($0.key)`") }
+      // Each other line is about a type, or about a sync as a whole.
+      let part =
+        named.map { ($0.key, $0.value) }
+        ?? (line.hasPrefix("sync ") ? ("syncs", "Syncs") : ("types", "Types"))
+      if !parts.contains(where: { $0.anchor == part.0 }) { parts.append(part) }
+    }
+    let links = parts.map { "<a href=\"#\($0.anchor)\">\($0.title)</a>" as HTML }
+    return "<p>The details: \(HTML(links, separator: ", ")).</p>\n"
   }
 
   private var failures: HTML {

@@ -17,7 +17,8 @@ struct ReportPage {
       kind: Self.kind, title: verdict.headline.shortened(to: 200),
       heading: "\(verdict.headline.shortened(to: 500))", mood: Self.mark(verdict.ink),
       summary: """
-        \(freshness)<p>As of \(Self.time(model.writtenAt)) UTC, of the store <code>\(model.place.shortened(to: 300))</code>.</p>
+        \(freshness)<p>As of \(Self.time(model.writtenAt)) UTC, of the store <code>\(model.place.shortened(to: 300))</code>\
+        \(remotes).</p>
 
         """,
       parts: [advice, types, syncs, speed, outbox, waiting, conflicts, quarantine],
@@ -33,6 +34,14 @@ struct ReportPage {
 
   private static let hidden: HTML =
     "Contents of records are left out; <code>--contents</code> includes them. Ids are shown."
+
+  /// The addresses of the remotes.
+  private var remotes: HTML {
+    let shown = model.remotes.prefix(3).map { "<code>\($0.shortened(to: 300))</code>" as HTML }
+    let more = model.remotes.count - shown.count
+    guard !shown.isEmpty else { return "" }
+    return ", synced from \(HTML(shown, separator: ", "))\(more > 0 ? " and \(more) more" as HTML : "")"
+  }
 
   /// The age of the least fresh type.
   private var freshness: HTML {

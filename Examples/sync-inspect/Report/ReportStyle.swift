@@ -2,6 +2,10 @@ import CanonicalSyncPages
 
 /// The style of a report, besides that of all pages.
 enum ReportStyle {
+  /// The labels of cells, which each table has as custom properties.
+  private static let labels = HTML(
+    (2...24).map { ".rows td:nth-child(\($0))::before { content: var(--c\($0)); }" as HTML }, separator: "\n")
+
   /// The style sheet.
   static let sheet: HTML = """
     .n { text-align: right; font-variant-numeric: tabular-nums; }
@@ -25,6 +29,15 @@ enum ReportStyle {
     .partly { stroke: var(--warning); color: var(--warning); }
     .killed, .failed { stroke: var(--bad); color: var(--bad); }
     path.killed { stroke-dasharray: 4 2; }
+    @media (max-width: 40rem) {
+      .rows, .rows tbody, .rows tr, .rows th, .rows td { display: block; text-align: left; }
+      .rows thead, .rows td:empty { display: none; }
+      .rows tr { padding: .5rem 0; border-bottom: 1px solid var(--rule); }
+      .rows tbody th, .rows td { border: 0; padding: .125rem 0; overflow-wrap: anywhere; }
+      .rows td { position: relative; padding-left: 9.5rem; min-height: 1.5em; }
+      .rows td::before { position: absolute; left: 0; color: var(--quiet); }
+      \(labels)
+    }
     @media (max-width: 40rem) { .plot, .ends { padding-left: 3.5rem; } .scale span { width: 3rem; } }
 
     """

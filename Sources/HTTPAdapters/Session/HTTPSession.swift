@@ -73,7 +73,9 @@ package struct HTTPSession: Sendable {
     }
     let trimmed = base.hasSuffix("/") ? String(base.dropLast()) : base
     guard let address = HTTPAddress(trimmed), address.query == nil else {
-      throw refuse("The server's address is invalid. A valid one looks like \(example).")
+      // What comes before an "@" may be a password.
+      let quoted = base.contains("@") ? "" : " \"\(base.prefix(200))\""
+      throw refuse("The server's address\(quoted) is invalid. A valid one looks like \(example).")
     }
     let isAllowed =
       switch options.plainHTTP {

@@ -102,7 +102,7 @@ extension HTTPFailure {
   }
 
   /// The beginning of an answer that is a page for people, as the end of a sentence.
-  private static func beginning(of response: HTTPResponse) -> String {
+  package static func beginning(of response: HTTPResponse) -> String {
     guard response.headers["Content-Type"]?.lowercased().contains("html") == true else { return "" }
     let text = String(decoding: response.body.prefix(400), as: UTF8.self)
     let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")

@@ -35,7 +35,7 @@ extension SyncEvent {
       "sync.page.committed type=\(page.type) \(page.counts.logPairs) progress=\(page.fetched)"
         + (page.total.map { "/\($0)" } ?? "")
     case .retrying(let type, let attempt, let pause, let error):
-      "sync.retrying type=\(type) attempt=\(attempt) after=\(pause) code=\(error.code)"
+      "sync.retrying type=\(type) attempt=\(attempt) after=\(pause.rounded) code=\(error.code)"
     case .reset(let type, let reason):
       "sync.reset type=\(type) reason=\(reason.rawValue)"
     case .quarantined(let malformed):
@@ -63,7 +63,7 @@ extension SyncEvent {
     case .immutableAssigned(let id):
       "edit.immutable.assigned id=\(id)"
     case .clockAhead(let id, let ahead):
-      "edit.clock.ahead id=\(id) by=\(ahead)"
+      "edit.clock.ahead id=\(id) by=\(ahead.rounded)"
     case .editRefused(let id, let reason):
       "push.refused id=\(id) reason=\"\(reason)\""
     case .remoteStorageFull(let pending):
@@ -79,13 +79,18 @@ extension SyncEvent {
     case .undecodable(let id, let reason):
       "sync.undecodable id=\(id) reason=\"\(reason)\""
     case .finished(let result):
-      "sync.finished cancelled=\(result.wasCancelled) seconds=\(result.duration.inSeconds) \(result.total.logPairs)"
+      "sync.finished cancelled=\(result.wasCancelled) seconds=\(result.duration.rounded.inSeconds) \(result.total.logPairs)"
     case .failed(let error, _):
       "sync.failed code=\(error.code) message=\"\(error)\""
     case .lost(let count):
       "sync.events.lost count=\(count)"
     }
   }
+}
+
+extension Duration {
+  /// The duration to the millisecond.
+  fileprivate var rounded: Duration { .milliseconds((inSeconds * 1000).rounded()) }
 }
 
 extension SyncCounts {

@@ -45,7 +45,9 @@ package struct TextTable: Sendable, CustomStringConvertible {
     guard let width, lines.split(separator: "\n").contains(where: { $0.count > width }) else { return lines }
     let label = headings.map(\.count).max() ?? 0
     return (rows + (footer.map { [$0] } ?? [])).map { row in
-      let title = row.first?.text ?? ""
+      // A number alone says nothing.
+      let number = row.first.map { !$0.isText } ?? false
+      let title = (number ? "\(headings[0]) " : "") + (row.first?.text ?? "")
       let members = zip(headings, row).dropFirst().filter { $0.1 != .empty }
         .map { "  \($0.0.padded(to: label))  \($0.1.text)" }
       return ([title] + members).joined(separator: "\n")

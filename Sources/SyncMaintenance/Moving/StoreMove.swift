@@ -18,6 +18,7 @@ public struct StoreMove: Sendable {
   private let place: String
   private let stop: StopSignal
   private let onCopied: @Sendable (RecordType) -> Void
+  private let onProgress: @Sendable (MaintenanceProgress) -> Void
 
   private static let portion = 1000
   private static let leaseDuration = Duration.seconds(60)
@@ -48,17 +49,20 @@ public struct StoreMove: Sendable {
   ///   - target: An empty store, or one that this move has begun to fill.
   ///   - place: The place of the new store, as errors of the old one name it.
   ///   - token: Stops the move after the current portion.
+  ///   - onProgress: Is called after each portion of a type's records.
   ///   - onCopied: Is called for each type whose records and edits are there.
   /// - Throws: `invalidConfiguration` if one of the stores cannot be moved.
   public init(
     from source: any LocalStore, to target: any LocalStore, at place: String,
-    token: (any CancellationToken)? = nil, onCopied: @escaping @Sendable (RecordType) -> Void = { _ in }
+    token: (any CancellationToken)? = nil,
+    onProgress: @escaping @Sendable (MaintenanceProgress) -> Void = { _ in },
+    onCopied: @escaping @Sendable (RecordType) -> Void = { _ in }
   ) throws(SyncError) {
     guard let source = source as? any MovableStore, let target = target as? any MovableStore else {
       throw SyncError(.invalidConfiguration, during: "moving a store", "One of the stores cannot be moved.")
     }
     (self.source, self.target, self.place) = (source, target, place)
-    (stop, self.onCopied) = (StopSignal(token: token), onCopied)
+    (stop, self.onProgress, self.onCopied) = (StopSignal(token: token), onProgress, onCopied)
   }
 
   /// Demands that a store has begun to move to a place.
@@ -254,12 +258,14 @@ public struct StoreMove: Sendable {
   // MARK: Copying
 
   private func copy(_ type: RecordType, _ progress: inout Progress, _ lease: Lease) async throws(SyncError) {
+    var done = 0
     while progress.part == .rows {
       let after = progress.lastRow
       let rows = try await source.read { (snapshot) throws(SyncError) in
         try snapshot.rows(type, .all, after: after, limit: Self.portion)
       }
       if rows.count < Self.portion { progress.part = .withheld }
+      done += rows.count
       progress.lastRow = progress.part == .rows ? rows.last?.id.key : nil
       try await write(progress, lease) { changes in
         changes.put = rows.compactMap(\.record)
@@ -268,6 +274,7 @@ public struct StoreMove: Sendable {
         }
         changes.marked = rows.filter(\.isMarked).map(\.id)
       }
+      onProgress(MaintenanceProgress(type.rawValue, done: done))
     }
     // Entries are found by their keys, so a portion that is copied again changes nothing.
     if progress.part == .withheld {

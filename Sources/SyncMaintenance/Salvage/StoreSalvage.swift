@@ -15,6 +15,7 @@ public struct StoreSalvage: Sendable {
   private let store: any LocalStore
   private let limit: Int
   private let clock: any Clock<Duration>
+  private let onProgress: @Sendable (MaintenanceProgress) -> Void
 
   /// Describes a salvage.
   ///
@@ -23,10 +24,13 @@ public struct StoreSalvage: Sendable {
   ///   - store: A new store without registered types.
   ///   - limit: The most losses to keep in the report; all are counted.
   ///   - clock: Measures the pauses between two looks at a token.
+  ///   - onProgress: Is called after each portion of a type's records.
   public init(
     from source: any SalvageSource, to store: any LocalStore, limit: Int = 1000,
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(),
+    onProgress: @escaping @Sendable (MaintenanceProgress) -> Void = { _ in }
   ) {
+    self.onProgress = onProgress
     self.source = source
     self.store = store
     self.limit = max(1, limit)
@@ -60,7 +64,9 @@ public struct StoreSalvage: Sendable {
     try await run.takeOverConflicts()
     try await run.takeOverValues()
     try await run.keep(checkpoints)
-    for entity in run.schema.schema.entities { try await run.takeOverRecords(of: entity) }
+    for entity in run.schema.schema.entities {
+      try await run.takeOverRecords(of: entity, onProgress)
+    }
     return run.report
   }
 }
@@ -255,7 +261,9 @@ struct SalvageRun {
   /// Takes over a type's records whose references are live in the new store.
   ///
   /// Where records refer to others of the type, the walk is repeated as long as it shows more.
-  mutating func takeOverRecords(of entity: Entity) async throws(SyncError) {
+  mutating func takeOverRecords(
+    of entity: Entity, _ onProgress: @Sendable (MaintenanceProgress) -> Void
+  ) async throws(SyncError) {
     var left = 0
     var rounds = 0
     repeat {
@@ -277,6 +285,8 @@ struct SalvageRun {
           records.append(record)
         }
         left += try await run.put(records, of: entity)
+        onProgress(
+          MaintenanceProgress(entity.type.rawValue, done: run.report.types[entity.type]?.records ?? 0))
       }
       rounds += 1
       if report.types[entity.type]?.records ?? 0 == before { break }

@@ -19,6 +19,7 @@ public struct StoreVerification: Sendable {
   private let limit: Int
   private let isQuick: Bool
   private let clock: any Clock<Duration>
+  private let onProgress: @Sendable (MaintenanceProgress) -> Void
 
   /// Describes the verification of a store.
   ///
@@ -27,10 +28,13 @@ public struct StoreVerification: Sendable {
   ///   - limit: The most findings to keep; all are counted.
   ///   - isQuick: Whether the store leaves out checks of its own format that take long.
   ///   - clock: Measures the pauses between two looks at a token.
+  ///   - onProgress: Is called after each portion.
   public init(
     of store: any LocalStore, limit: Int = 1000, isQuick: Bool = false,
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(),
+    onProgress: @escaping @Sendable (MaintenanceProgress) -> Void = { _ in }
   ) {
+    self.onProgress = onProgress
     self.store = store
     self.limit = max(1, limit)
     self.isQuick = isQuick
@@ -50,7 +54,8 @@ public struct StoreVerification: Sendable {
   public func run(
     token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> VerificationReport {
-    var walk = VerificationWalk(store: store, stop: StopSignal(token: token), limit: limit)
+    var walk = VerificationWalk(
+      store: store, stop: StopSignal(token: token), limit: limit, onProgress: onProgress)
     if let verifiable = store as? any VerifiableStore {
       try walk.demandGoOn()
       let found = try await walk.stop.stopping(clock: clock) { [limit, isQuick] () throws(SyncError) in
@@ -154,6 +159,7 @@ struct VerificationWalk {
   let store: any LocalStore
   let stop: StopSignal
   let limit: Int
+  let onProgress: @Sendable (MaintenanceProgress) -> Void
   var report = VerificationReport()
 
   /// A portion that was checked.
@@ -177,6 +183,7 @@ struct VerificationWalk {
     counting: (Checked<Place>) -> Void = { _ in }
   ) async throws(SyncError) -> Bool {
     var place: Place?
+    var done = 0
     while true {
       try demandGoOn()
       let portion: Checked<Place>
@@ -190,6 +197,10 @@ struct VerificationWalk {
       report.add(portion.findings, limit: limit)
       report.checked[part, default: 0] += portion.count
       counting(portion)
+      done += portion.count
+      let list = part == .rows ? nil : part.rawValue
+      onProgress(
+        MaintenanceProgress([type?.rawValue, list].compactMap(\.self).joined(separator: ", "), done: done))
       guard let next = portion.next else { return true }
       place = next
     }

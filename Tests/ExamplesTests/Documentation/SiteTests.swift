@@ -17,6 +17,13 @@
         #expect(
           try package.text("site/data/documentation/guides/guide.json").contains(#"Guide#The-end"#))
 
+        // The search knows the guide's text by its heading, and the symbol, and each page has its form.
+        let index = try package.text("site/search/index.json")
+        #expect(index.contains(#"["Guide: The end","Article","documentation/guides/guide/#The-end","The end."]"#))
+        #expect(index.contains(#"["Toy.play()","Instance Method · Toys","documentation/toys/toy/play()/","Plays."]"#))
+        let symbol = try package.text("site/documentation/toys/toy/index.html")
+        #expect(symbol.contains(#"<form id="site-search" role="search""#))
+
         for fault in Fault.all {
           let outcome = try await package.with(fault) { try await package.build() }
           #expect(outcome.status == 1 && outcome.errors.contains(fault.words), "\(fault) \(outcome.errors)")

@@ -24,6 +24,25 @@
       }
     }
 
+    @Test func suggestsWhatThisStoreHas() async throws {
+      try await withFolder { folder in
+        let games = try folder.writeSchedule(games: 3)
+        let options = ["--store", folder.path("my store.sqlite"), "--data", folder.path("data")]
+        let well = try await tool.start(options).outcome()
+        #expect(well.output.contains("sync-inspect status --store '\(folder.path("my store.sqlite"))'\n"))
+        for command in ["quarantine", "waiting", "outbox"] {
+          #expect(!well.output.contains("sync-inspect \(command)"))
+        }
+        try folder.write("data/games.ndjson", games + ["{"])
+        _ = try await inspect.run(
+          "edit", "--store", folder.path("my store.sqlite"), "--type", "sports", "--id", "new", "--set", "n=1"
+        )
+        let troubled = try await tool.start(options).outcome()
+        #expect(troubled.output.contains("sync-inspect quarantine --store '"), "\(troubled.output)")
+        #expect(troubled.output.contains("sync-inspect outbox --store '"))
+      }
+    }
+
     @Test func keepsThreePagesWhenCancelledAfterThree() async throws {
       try await withFolder { folder in
         let store = folder.path("s.sqlite")

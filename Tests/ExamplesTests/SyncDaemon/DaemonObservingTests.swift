@@ -65,6 +65,7 @@
         // Once, although it was tried several times; with --quiet there is nothing else.
         #expect(outcome.errors.split(separator: "\n").count == 1)
         #expect(outcome.errors.contains("metrics.failed"))
+        #expect(outcome.errors.contains(#"error="No such file or directory""#), "\(outcome.errors)")
       }
     }
 

@@ -41,6 +41,29 @@
       #expect(page.contains("<td>due</td>"), "a sweep")
     }
 
+    @Test func saysWhatToDoAndLinksToItsOwnParts() async throws {
+      let page = try await page()
+      #expect(page.contains("What to do: wait; syncs try again with growing pauses."))
+      let details = try #require(page.firstMatch(of: #/<p>The details: (.*)\.<\/p>/#)?.1)
+      for anchor in ["types", "outbox", "quarantine"] {
+        #expect(details.contains(##"<a href="#\##(anchor)">\##(anchor.capitalized)</a>"##), "\(anchor)")
+      }
+      #expect(page.contains(", synced from <code>test</code>."))
+    }
+
+    @Test func hasARemedyForEachErrorOfTheGuide() throws {
+      let guide = URL(filePath: #filePath).appending(path: "../../../../Docs/CalledAtNight.md").standardized
+      let codes = try String(contentsOf: guide, encoding: .utf8).matches(of: #/(?m)^\| `([a-z]\w+)` \|/#)
+        .map { String($0.1) }
+      #expect(codes.count > 20 && Set(codes) == Set(Remedy.all.map(\.code.description)))
+    }
+
+    @Test func labelsItsCellsForANarrowScreen() async throws {
+      let page = try await page()
+      #expect(page.contains("--c2:'error';--c3:'failures in a row';"))
+      #expect(page.contains(".rows td:nth-child(2)::before { content: var(--c2); }"))
+    }
+
     @Test func saysThatAllIsWell() {
       var model = ReportModel(place: "a", identity: "b", writtenAt: Self.now, showsContents: false)
       #expect(ReportPage(model: model).markup.contains("<h1>The store has no types yet"))

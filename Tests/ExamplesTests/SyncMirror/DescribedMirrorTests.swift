@@ -54,6 +54,39 @@
       }
     }
 
+    @Test func tellsOfAPageOfAProxyByAddressTypeAndBeginning() async throws {
+      let body = "<!DOCTYPE html><title>Sign in</title>"
+      let answer = LoopbackServer.fixed(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      try await LoopbackServer.with(answer) { server in
+        try await withFolder { folder in
+          let api = try describe(server, [("games", nil)], in: folder)
+          let kinto = ["--server", "\(server.origin)/v1", "--bucket", "b", "--collection", "games"]
+          for (options, path) in [(api, "/games"), (kinto, "/v1/buckets/b/collections/games/records")] {
+            let outcome = try await Self.tool.start(options + ["--store", folder.path("m.sqlite")]).outcome()
+            #expect(outcome.status == 1)
+            #expect(
+              outcome.errors.contains("(\(server.origin)\(path), text/html): it begins with \"\(body)\""),
+              "\(outcome.errors)")
+          }
+        }
+      }
+    }
+
+    @Test func saysWhyADescriptionOrAnAddressIsNotOne() async throws {
+      try await withFolder { folder in
+        func errors(_ base: String) async throws -> String {
+          try folder.write(
+            "api.json", [#"{"base":"\#(base)","types":{"games":{"path":"games","records":"/data"}}}"#])
+          return try await Self.tool.run("--api", "api.json", "--store", "m.sqlite", in: folder.url).errors
+        }
+        #expect(try await errors("http//x").contains(#"The server's address "http//x" is invalid."#))
+        #expect(try await !errors("http//me:secret@x").contains("secret"))
+        let missing = try await Self.tool.run("--api", "no.json", "--store", "m.sqlite", in: folder.url)
+        #expect(missing.errors.contains("no.json cannot be opened. The reason: No such file or directory."))
+      }
+    }
+
     @Test func checksOnlyWhatIsNamed() async throws {
       try await LoopbackServer.with(Self.answer) { server in
         try await withFolder { folder in
