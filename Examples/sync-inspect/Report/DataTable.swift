@@ -42,7 +42,7 @@ struct DataTable {
       "<th scope=\"col\"\(Self.mark(column))>\(column.title)</th>"
     }
     // On a narrow screen, the style sheet puts them before the cells.
-    let labels = columns.enumerated().dropFirst().map { "--c\($0 + 1):'\($1.title)';" as HTML }
+    let labels = columns.enumerated().map { "--c\($0 + 1):'\($1.title)';" as HTML }
     let table: HTML = """
       <div class="scroll" role="region" tabindex="0" aria-label="\(label)">\
       <table class="rows" style="\(labels)">

@@ -35,6 +35,8 @@ enum ReportStyle {
       .rows tr { padding: .5rem 0; border-bottom: 1px solid var(--rule); }
       .rows tbody th, .rows td { border: 0; padding: .125rem 0; overflow-wrap: anywhere; }
       .rows td { position: relative; padding-left: 9.5rem; min-height: 1.5em; }
+      .rows th.n::before { content: var(--c1) " "; }
+      .ends time:last-child { margin-left: auto; }
       .rows td::before { position: absolute; left: 0; color: var(--quiet); }
       \(labels)
     }

@@ -241,6 +241,7 @@ extension SyncCoordinator {
       group.addTask { await self.watchAttempts() }
       group.addTask { await self.reportWatcherEvents() }
       group.addTask { await self.serveBackground() }
+      if let interval = options.every { group.addTask { await self.ask(every: interval) } }
       await workOff()
       end()
       group.cancelAll()
@@ -273,6 +274,21 @@ extension SyncCoordinator {
     while !Task.isCancelled {
       await eventSignal.wait()
       reportEvents()
+    }
+  }
+
+  /// Asks for a sync each time that the last attempt is older than an interval.
+  private func ask(every interval: Duration) async {
+    let (clock, interval) = (engine.environment.clock, max(interval, .seconds(1)))
+    while !Task.isCancelled {
+      var pause = status.lastAttempt.map { ($0 + interval).duration(since: clock.timestamp) } ?? .zero
+      // An attempt in the future was stamped by a clock that has been set back since.
+      if pause <= .zero || pause > interval {
+        requestSyncIfStale(olderThan: interval)
+        pause = interval
+      }
+      // It ends early only on cancellation of the task.
+      try? await clock.pause(for: pause, as: .trigger)
     }
   }
 
@@ -443,6 +459,11 @@ extension SyncCoordinator {
     ///
     /// It applies to ``requestSyncIfStale(olderThan:)``, ``launch()`` and ``foreground()``.
     public var staleAfter: Duration
+    /// How often to sync while ``SyncCoordinator/run()`` runs, at least a second; `nil` for no such trigger.
+    ///
+    /// A sync is due once the last attempt is so old, whatever started that one. Pauses after failures
+    /// may be longer.
+    public var every: Duration?
     /// How long a network that came back has to stay before it counts.
     public var settleTime: Duration
     /// The rate limit, and the pauses after failures.
@@ -452,10 +473,12 @@ extension SyncCoordinator {
 
     /// Creates options; the defaults suit an app.
     public init(
-      staleAfter: Duration = .seconds(300), settleTime: Duration = .milliseconds(2500),
+      staleAfter: Duration = .seconds(300), every: Duration? = nil,
+      settleTime: Duration = .milliseconds(2500),
       pacing: SyncPacing = SyncPacing(), background: BackgroundPolicy = BackgroundPolicy()
     ) {
       self.staleAfter = staleAfter
+      self.every = every
       self.settleTime = settleTime
       self.pacing = pacing
       self.background = background

@@ -60,7 +60,7 @@
 
     @Test func labelsItsCellsForANarrowScreen() async throws {
       let page = try await page()
-      #expect(page.contains("--c2:'error';--c3:'failures in a row';"))
+      #expect(page.contains("--c1:'type';--c2:'error';--c3:'failures in a row';"))
       #expect(page.contains(".rows td:nth-child(2)::before { content: var(--c2); }"))
     }
 

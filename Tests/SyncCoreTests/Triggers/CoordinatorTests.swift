@@ -5,6 +5,13 @@ import Testing
 
 @Suite("A coordinator", .timeLimit(.minutes(10)))
 struct CoordinatorTests {
+  @Test func syncOncePerIntervalWhateverStartedTheLastOne() async throws {
+    let world = try await CoordinatorWorld(options: .init(every: .seconds(30)))
+    await world.play([.init(100, .request)], until: 170)
+    #expect(world.runs == [0, 30, 60, 90, 100, 130, 160])
+    #expect(world.isQuiet)
+  }
+
   @Test func makesOneMoreRunOfAllThatComesDuringARun() async throws {
     let world = try await CoordinatorWorld(latency: .seconds(10))
     await world.play(
