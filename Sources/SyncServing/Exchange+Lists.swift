@@ -32,7 +32,7 @@ extension Exchange {
     if call.method == "HEAD" {
       let total = "\(try count(query, entity))"
       (headers["Total-Objects"], headers["Total-Records"]) = (total, total)
-      return ServiceResponse(status: 200, headers: headers)
+      return .json([], headers: headers)
     }
     let page = try page(call, query, entity, withTombstones: true)
     headers.merge(page.headers) { $1 }
@@ -146,7 +146,7 @@ extension Exchange {
     }
     var bytes = 0
     while true {
-      let places: [(stamp: Int64, id: RecordID)]
+      let places: [Ledger.Place]
       let isOver: Bool
       if descends {
         let found = try ledger.placesBackwards(
@@ -173,7 +173,7 @@ extension Exchange {
 
   /// What a list shows of some records, in their order.
   private func items(
-    _ places: [(stamp: Int64, id: RecordID)], _ query: ListQuery, _ entity: Entity, _ withTombstones: Bool
+    _ places: [Ledger.Place], _ query: ListQuery, _ entity: Entity, _ withTombstones: Bool
   ) throws(SyncError) -> [Item] {
     var items: [Item] = []
     for (place, record) in zip(places, try snapshot.records(withIDs: places.map(\.id))) {

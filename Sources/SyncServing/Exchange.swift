@@ -76,6 +76,9 @@ struct Exchange {
       case "DELETE": return try delete(call, id, entity)
       default: throw Refusal.wrongMethod.error
       }
+    case .refusals(let bucket, let name):
+      guard call.reads else { throw Refusal.wrongMethod.error }
+      return try refusals(try entity(bucket, name))
     case .root, .heartbeat: return service.root(call, caller)
     case .batch: throw Refusal.wrongMethod.error
     }
@@ -125,6 +128,28 @@ struct Exchange {
         "ETag": "\"\(births.max() ?? 1)\"", "Total-Objects": "\(types.count)",
         "Total-Records": "\(types.count)",
       ])
+  }
+
+  /// The edits of a gateway that its remote refuses, and why.
+  private func refusals(_ entity: Entity) throws(SyncError) -> ServiceResponse {
+    var refusals: [[UInt8]] = []
+    var last: EditStamp?
+    repeat {
+      let entries = try snapshot.portion(outbox: entity.type, after: last)
+      last = entries.last?.edit.stamp
+      let ids = entries.map(\.id)
+      for (entry, record) in zip(entries, try snapshot.records(withIDs: ids)) {
+        guard case .refused(let reason, let time) = entry.state else { continue }
+        // A deletion is shown by the copy that it deletes.
+        var known = record ?? entry.base.record
+        if record == nil { known = known?.withFields(of: entity) }
+        guard let known, allows(known, caller.reads(entity.type), entity) else { continue }
+        refusals.append(
+          Array("{\"id\":".utf8) + JSONString.quoted(entry.id.key) + Array(",\"reason\":".utf8)
+            + JSONString.quoted(reason) + Array(",\"refused_at\":\(time.milliseconds)}".utf8))
+      }
+    } while last != nil
+    return .json(RecordJSON.list(refusals))
   }
 
   // MARK: One record

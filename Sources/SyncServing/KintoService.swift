@@ -41,7 +41,7 @@ public struct KintoService: Sendable {
     /// it on, answers ask for a pause (`Backoff`).
     public var concurrentRequests = 128
     /// The service's address as clients know it, as in `https://sync.example.com`; `nil` for the
-    /// `Host` of each request.
+    /// `Host` and `X-Forwarded-Proto` of each request.
     public var publicOrigin: String?
     /// Whether programs of any web site may use the service, with credentials of their own.
     ///
@@ -323,7 +323,9 @@ struct Call: Sendable {
     self.address = address.hasPrefix("/v1") ? String(address) : "/v1\(address)"
     pairs = halves.count == 2 ? try PercentText.query(halves[1]) : []
     (method, headers, body) = (request.method, request.headers, request.body)
-    origin = publicOrigin ?? "http://\(request.headers["host"] ?? "localhost")"
+    // The header of a proxy; a client that sends it deceives itself alone.
+    let scheme = request.headers["x-forwarded-proto"] == "https" ? "https" : "http"
+    origin = publicOrigin ?? "\(scheme)://\(request.headers["host"] ?? "localhost")"
   }
 
   /// Whether the request changes nothing.
@@ -334,7 +336,8 @@ struct Call: Sendable {
   /// The type that the request is about.
   var type: RecordType? {
     switch path {
-    case .collection(_, let type), .records(_, let type), .record(_, let type, _): RecordType(type)
+    case .collection(_, let type), .records(_, let type), .record(_, let type, _), .refusals(_, let type):
+      RecordType(type)
     default: nil
     }
   }

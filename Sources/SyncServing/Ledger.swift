@@ -45,6 +45,14 @@ struct Ledger {
     var fields: Payload?
   }
 
+  /// A record's place in the order of timestamps.
+  struct Place {
+    var stamp: Int64
+    var id: RecordID
+    /// `nil` for a deleted record.
+    var digest: UInt64?
+  }
+
   /// The most states that are kept of a record.
   static let maximumStates = 32
   private static let headKey = "served"
@@ -148,34 +156,35 @@ struct Ledger {
     try save(in: transaction)
   }
 
-  /// Compares all of a type's records with the ledger.
+  /// Compares all of a type's records with the ledger, whose names alone are read.
   private mutating func compare(
     _ entity: Entity, in transaction: any StoreTransaction, at now: Timestamp
   ) throws(SyncError) {
+    var known: [String: UInt64?] = [:]
+    var after: Int64 = 0
+    while true {
+      let places = try places(entity.type, after: after, before: .max, limit: Self.portion, in: transaction)
+      for place in places { known[place.id.key] = .some(place.digest) }
+      guard let last = places.last?.stamp, places.count == Self.portion else { break }
+      after = last
+    }
+    let keepsStates = courses[entity.type]?.tracked ?? 0 > 0
     var last: String?
     repeat {
       let records = try transaction.records(Query(entity.type, afterKey: last, limit: Self.portion))
       var changes = StoreChanges()
       for record in records {
-        try note(record, of: record.id, entity, in: transaction, at: now, collecting: &changes)
+        let former = known.removeValue(forKey: record.id.key)
+        if former == .some(.some(Self.digest(record))), !keepsStates { continue }
+        try note(
+          record, of: record.id, entity, in: transaction, at: now, isNew: former == nil, collecting: &changes)
       }
-      try transaction.apply(changes)
+      if !changes.isEmpty { try transaction.apply(changes) }
       last = records.count < Self.portion ? nil : records.last?.id.key
     } while last != nil
-    // What the ledger has and the store has not.
-    let prefix = Self.recordKey(RecordID(type: entity.type, key: ""))
-    var place: String?
-    repeat {
-      let names = try transaction.keys(withPrefix: prefix, after: place, limit: Self.portion)
-      let ids = names.map {
-        RecordID(
-          type: entity.type, key: String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
-      }
-      for (id, record) in zip(ids, try transaction.records(withIDs: ids)) where record == nil {
-        try note(nil, of: id, entity, in: transaction, at: now)
-      }
-      place = names.count < Self.portion ? nil : names.last
-    } while place != nil
+    for (key, digest) in known.sorted(by: { $0.key < $1.key }) where digest != nil || keepsStates {
+      try note(nil, of: RecordID(type: entity.type, key: key), entity, in: transaction, at: now)
+    }
   }
 
   /// Gives a record a timestamp if it is not as the ledger has it, and returns its timestamp.
@@ -196,10 +205,10 @@ struct Ledger {
   @discardableResult
   private mutating func note(
     _ record: Record?, of id: RecordID, _ entity: Entity, in transaction: any StoreTransaction,
-    at now: Timestamp, renews: Bool = false, collecting changes: inout StoreChanges
+    at now: Timestamp, renews: Bool = false, isNew: Bool = false, collecting changes: inout StoreChanges
   ) throws(SyncError) -> Int64 {
     guard var course = courses[id.type] else { throw Self.damaged }
-    let old = try entry(of: id, in: transaction)
+    let old = isNew ? nil : try entry(of: id, in: transaction)
     let digest = record.map(Self.digest)
     let isUntracked = course.tracked > 0 && old?.states.isEmpty ?? false
     if old == nil, digest == nil { return 0 }
@@ -208,10 +217,10 @@ struct Ledger {
     if old == nil || entry.digest != digest || renews {
       course.last = max(now.milliseconds, course.last + 1)
       courses[id.type] = course
-      if let old { changes.values.append(.init(Self.placeKey(id, old.stamp), nil)) }
+      if let old { changes.values.append(.init(Self.placeKey(id, old.stamp, old.digest), nil)) }
       entry.stamp = course.last
       entry.digest = digest
-      changes.values.append(.init(Self.placeKey(id, entry.stamp), [1]))
+      changes.values.append(.init(Self.placeKey(id, entry.stamp, digest), [1]))
     }
     if course.tracked > 0 {
       let fields = record.map { Self.fields(of: $0, entity) }
@@ -243,10 +252,10 @@ struct Ledger {
   ///   - before: The timestamp before which to end.
   func places(
     _ type: RecordType, after: Int64, before: Int64, limit: Int, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> [(stamp: Int64, id: RecordID)] {
+  ) throws(SyncError) -> [Place] {
     let prefix = Self.placePrefix(type)
     let start = after < .max ? prefix + Self.hex(UInt64(max(0, after + 1))) : prefix + "~"
-    var places: [(stamp: Int64, id: RecordID)] = []
+    var places: [Place] = []
     for name in try snapshot.keys(withPrefix: prefix, after: start, limit: limit) {
       let rest = name.utf8.dropFirst(prefix.utf8.count)
       guard let stamp = Int64(String(decoding: rest.prefix(16), as: UTF8.self), radix: 16) else {
@@ -254,7 +263,9 @@ struct Ledger {
       }
       guard stamp < before else { break }
       places.append(
-        (stamp, RecordID(type: type, key: String(decoding: rest.dropFirst(17), as: UTF8.self))))
+        Place(
+          stamp: stamp, id: RecordID(type: type, key: String(decoding: rest.dropFirst(34), as: UTF8.self)),
+          digest: UInt64(String(decoding: rest.dropFirst(17).prefix(16), as: UTF8.self), radix: 16)))
     }
     return places
   }
@@ -266,10 +277,10 @@ struct Ledger {
   /// most as many records.
   func placesBackwards(
     _ type: RecordType, after: Int64, before: Int64, limit: Int, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> (places: [(stamp: Int64, id: RecordID)], reached: Int64) {
+  ) throws(SyncError) -> (places: [Place], reached: Int64) {
     guard let course = courses[type] else { return ([], after) }
     let floor = max(after, course.birth - 1)
-    let top = min(before, course.last + 1)
+    var top = min(before, course.last + 1)
     var width = Int64(limit)
     while true {
       let start = max(floor, top - 1 - width)
@@ -277,7 +288,7 @@ struct Ledger {
       if found.count > limit {
         width /= 2
       } else if found.isEmpty, start > floor {
-        width = width.multipliedReportingOverflow(by: 8).overflow ? .max / 2 : width * 8
+        (top, width) = (start + 1, min(width * 8, 1 << 50))
       } else {
         return (found.reversed(), start)
       }
@@ -328,8 +339,9 @@ struct Ledger {
   }
   private static func recordKey(_ id: RecordID) -> String { "served-of:\(id.type):\(id.key)" }
   private static func placePrefix(_ type: RecordType) -> String { "served-at:\(type):" }
-  private static func placeKey(_ id: RecordID, _ stamp: Int64) -> String {
-    "\(placePrefix(id.type))\(hex(UInt64(clamping: stamp))):\(id.key)"
+  private static func placeKey(_ id: RecordID, _ stamp: Int64, _ digest: UInt64?) -> String {
+    let content = digest.map(hex) ?? String(repeating: "-", count: 16)
+    return "\(placePrefix(id.type))\(hex(UInt64(clamping: stamp))):\(content):\(id.key)"
   }
 
   private static func hex(_ number: UInt64) -> String {

@@ -18,7 +18,11 @@ struct Refusal: Error {
     if let refusal = error.underlying as? Refusal {
       self = refusal
     } else if error.code == .invalidEdit {
-      self.init(400, 107, error.message)
+      // The error's own message may name records that the caller may not see.
+      self.init(
+        400, 107,
+        "The edit refers to a record that is not here, or others refer to its record, or the schema version is unknown."
+      )
     } else {
       return nil
     }

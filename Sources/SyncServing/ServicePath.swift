@@ -4,7 +4,7 @@ import SyncModels
 /// What a request is about.
 enum ServicePath: Equatable {
   case root, heartbeat, batch, buckets, bucket(String), collections(String), collection(String, String)
-  case records(String, String), record(String, String, String)
+  case records(String, String), record(String, String, String), refusals(String, String)
 
   /// Reads a path without its query; `nil` for one that the API has not.
   init?(_ path: some StringProtocol) {
@@ -26,6 +26,8 @@ enum ServicePath: Equatable {
     case 4 where names[0] == "buckets" && names[2] == "collections": self = .collection(names[1], names[3])
     case 5 where names[0] == "buckets" && names[2] == "collections" && names[4] == "records":
       self = .records(names[1], names[3])
+    case 5 where names[0] == "buckets" && names[2] == "collections" && names[4] == "refusals":
+      self = .refusals(names[1], names[3])
     case 6
     where names[0] == "buckets" && names[2] == "collections" && names[4] == "records" && names[5] != "":
       self = .record(names[1], names[3], names[5])

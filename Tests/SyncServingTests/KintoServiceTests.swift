@@ -104,6 +104,27 @@ struct KintoServiceTests {
     }
   }
 
+  @Test func whatTheRemoteOfAGatewayRefusesCanBeAskedFor() async throws {
+    try await ServedStore.with(.sqlite, [ServedStore.games]) { served in
+      let remote = InMemoryRemote()
+      let engine = try await SyncEngine(
+        schema: served.schema, store: served.store, source: remote, sink: remote)
+      let service = try await KintoService(
+        served.store, schema: served.schema, bucket: "b", mode: .gateway(engine.edits))
+      remote.rule(.refused(reason: "no room"), on: "games", "r")
+      _ = await service.put("r", "\"seats\":1")
+      _ = try await engine.sync()
+      let refusals = await service.ask("GET", "/v1/buckets/b/collections/games/refusals")
+      let states = try await engine.edits.pending("games").map(\.state)
+      #expect(refusals.ids == ["r"], "\(refusals) \(states)")
+      #expect(refusals.list.first?["reason"] as? String == "no room")
+      let before = await service.ask("GET").etag
+      try await engine.edits.discard(RecordID(type: "games", key: "r"))
+      let delta = await service.ask("GET", "\(Self.records)?_since=\(before)")
+      #expect(delta.ids == ["r"] && delta.list[0]["deleted"] as? Bool == true)
+    }
+  }
+
   @Test func preconditionsAreKintos() async throws {
     try await ServedStore.with(.sqlite) { served in
       let service = try await served.service()
