@@ -49,6 +49,7 @@ extension Inspection {
     case .push, .answer, .room: break
     case .time(let instant): (state, until) = ("postponed", .time(instant))
     case .change(let words): (state, reason) = ("refused", .string(words))
+    case .release: state = "draft"
     case .records(let ids, let words):
       (records, reason) = (ids.map { .string($0.description) }, .string(words))
     case .upgrade(let words): reason = .string(words)
@@ -87,6 +88,7 @@ extension Inspection {
     case .push: "waits for the next push"
     case .answer: "sent, and waits for an answer"
     case .time(let until): "postponed by the remote until \(until.spelled)"
+    case .release: "is a draft"
     case .room: "waits for storage at the remote"
     case .change(let reason):
       "refused\(edit.entry.refusedAt.map { " at \($0.spelled)" } ?? ""): \(quoted(reason))"

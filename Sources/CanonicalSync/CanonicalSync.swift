@@ -8,6 +8,7 @@
 @_exported public import struct SyncCore.CleanupReport
 @_exported public import struct SyncCore.EditBatch
 @_exported public import struct SyncCore.EditOptions
+@_exported public import enum SyncCore.EditState
 @_exported public import struct SyncCore.EventSequence
 @_exported public import struct SyncCore.Expiring
 @_exported public import struct SyncCore.ExpiringField
@@ -26,6 +27,7 @@
 @_exported public import enum SyncCore.MergeResolution
 @_exported public import class SyncCore.MetricsObserver
 @_exported public import struct SyncCore.MigrationReport
+@_exported public import struct SyncCore.ModelUpgrade
 @_exported public import struct SyncCore.NextSync
 @_exported public import struct SyncCore.PendingEdit
 @_exported public import struct SyncCore.RebuildOptions
@@ -45,6 +47,7 @@
 @_exported public import struct SyncCore.SyncRequest
 @_exported public import enum SyncCore.SyncTrigger
 @_exported public import struct SyncCore.TypeStatus
+@_exported public import struct SyncCore.UpgradeReport
 @_exported public import struct SyncCore.WriteThrottle
 @_exported public import enum SyncModels.ChangedRecords
 @_exported public import enum SyncModels.Condition
@@ -82,6 +85,7 @@
 @_exported public import struct SyncModels.SyncResult
 @_exported public import struct SyncModels.SyncSchema
 @_exported public import protocol SyncModels.SyncedRecord
+@_exported public import enum SyncModels.TextMeaning
 @_exported public import struct SyncModels.Timestamp
 @_exported public import struct SyncModels.Undecodable
 @_exported public import struct SyncModels.Version

@@ -13,24 +13,22 @@ extension Condition {
 
 extension Field where Value: FieldValueConvertible {
   /// The field equals a value; `nil` is null, which a missing member equals.
-  public static func == (field: Self, value: Value?) -> Condition {
-    .equal(field.name, value.map { field.value($0) } ?? .null)
-  }
+  public static func == (field: Self, value: Value?) -> Condition { field.equals(value) }
 
   /// The field does not equal a value.
   public static func != (field: Self, value: Value?) -> Condition { !(field == value) }
 
   /// The field is less than a value.
-  public static func < (field: Self, value: Value) -> Condition { .less(field.name, field.value(value)) }
+  public static func < (field: Self, value: Value) -> Condition { field.lies(nil, (value, false)) }
 
   /// The field is at most a value.
-  public static func <= (field: Self, value: Value) -> Condition { .atMost(field.name, field.value(value)) }
+  public static func <= (field: Self, value: Value) -> Condition { field.lies(nil, (value, true)) }
 
   /// The field is greater than a value.
-  public static func > (field: Self, value: Value) -> Condition { .greater(field.name, field.value(value)) }
+  public static func > (field: Self, value: Value) -> Condition { field.lies((value, false), nil) }
 
   /// The field is at least a value.
-  public static func >= (field: Self, value: Value) -> Condition { .atLeast(field.name, field.value(value)) }
+  public static func >= (field: Self, value: Value) -> Condition { field.lies((value, true), nil) }
 }
 
 // A file that imports SyncModels too finds these operators there.

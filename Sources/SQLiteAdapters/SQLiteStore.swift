@@ -23,11 +23,12 @@
     let path: String
     let leaseClock: @Sendable () -> Timestamp
     let writer: SerialConnection
-    private let copier: SerialConnection
+    let copier: SerialConnection
     let readers: ReaderPool
     let heldLeases = Mutex<[(fence: Int64, file: LeaseFile)]>([])
     private let declarations = Mutex(Declarations())
     private let commits = Atomic<Int64>(0)
+    let isSuspended = Atomic<Bool>(false)
 
     /// The options for opening a store.
     public struct Configuration: Sendable {
@@ -141,7 +142,9 @@
           try connection.refreshCatalog(declared)
           return Registration.isDone(schema, in: connection.catalog)
         }
-        if !isDone { try Registration(schema, on: connection).run() }
+        if isDone { return }
+        try demandAwake()
+        try Registration(schema, on: connection).run()
       }
     }
 
@@ -172,7 +175,8 @@
       let declared = declarations.withLock { $0 }
       defer { commits.add(1, ordering: .relaxed) }
       return try await writer.run { connection, cache throws(SyncError) -> R in
-        try cache.scope { () throws(SyncError) -> R in
+        try demandAwake()
+        return try cache.scope { () throws(SyncError) -> R in
           // A sync repeats the commits that a power failure loses. An app's edits would not be
           // repeated.
           try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in

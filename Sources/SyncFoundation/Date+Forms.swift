@@ -26,7 +26,7 @@ extension ScalarForm where Value == Date {
   /// Strings of one length are in the order of time; the rest of the fraction is dropped.
   public static func rfc3339(fractionDigits: Int?) -> ScalarForm<Date> {
     let digits = fractionDigits.map { min(max($0, 0), 6) }
-    return ScalarForm("an RFC 3339 date") { json in
+    return ScalarForm("an RFC 3339 date", meaning: .instant) { json in
       guard case .string(let text) = json, text.hasTimeAndOffset else { return nil }
       return Timestamp(iso8601: text).map(Date.init(timestamp:))
     } write: { date in
@@ -36,7 +36,7 @@ extension ScalarForm where Value == Date {
 
   /// A day in UTC without a time: `2026-04-01`. The value is its first instant.
   public static var day: ScalarForm<Date> {
-    ScalarForm("a day as YYYY-MM-DD") { json in
+    ScalarForm("a day as YYYY-MM-DD", meaning: .instant) { json in
       guard case .string(let text) = json, text.utf8.count == 10 else { return nil }
       return Timestamp(iso8601: text).map(Date.init(timestamp:))
     } write: { date in

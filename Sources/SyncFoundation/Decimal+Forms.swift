@@ -29,7 +29,7 @@ extension ScalarForm where Value == Decimal {
 
   /// A string with the digits, as APIs of money write amounts: `"12.50"`.
   public static var string: ScalarForm<Decimal> {
-    ScalarForm("a decimal number in a string") { json in
+    ScalarForm("a decimal number in a string", meaning: .number) { json in
       guard case .string(let digits) = json else { return nil }
       return Decimal(json: digits)
     } write: {

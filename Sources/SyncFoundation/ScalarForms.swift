@@ -87,7 +87,7 @@ extension ScalarForm where Value == UUID {
   public static var uppercase: ScalarForm<UUID> { uuid(spelling: \.uuidString) }
 
   private static func uuid(spelling: @escaping @Sendable (UUID) -> String) -> ScalarForm<UUID> {
-    ScalarForm("a UUID") { json in
+    ScalarForm("a UUID", meaning: .uuid) { json in
       guard case .string(let text) = json else { return nil }
       return UUID(uuidString: text)
     } write: {

@@ -32,24 +32,46 @@ public struct JSONByteDecoder: Sendable {
     try JSONCursor(text: text(of: bytes), node: 0, path: nil).decode(type)
   }
 
-  /// Decodes one object, and adds a member that it lacks.
-  ///
-  /// - Parameter value: The JSON value of the added member.
+  /// A member that an object gets where it lacks it.
+  package struct Addition {
+    let member: String
+    let value: [UInt8]
+    let replacesNull: Bool
+
+    /// Creates an addition.
+    ///
+    /// - Parameters:
+    ///   - member: The name of the member.
+    ///   - value: Its JSON value.
+    ///   - replacesNull: Whether a member that is null counts as lacking.
+    package init(_ member: String, _ value: [UInt8], replacesNull: Bool) {
+      self.member = member
+      self.value = value
+      self.replacesNull = replacesNull
+    }
+  }
+
+  /// Decodes one object, and adds members that it lacks.
   package func decode<Value: Decodable>(
-    _ type: Value.Type, from bytes: ArraySlice<UInt8>, addingIfAbsent member: String, _ value: [UInt8]
+    _ type: Value.Type, from bytes: ArraySlice<UInt8>, adding additions: [Addition]
   ) throws -> Value {
     let text = try text(of: bytes)
     let cursor = JSONCursor(text: text, node: 0, path: nil)
-    guard text.kind(of: 0) == .object, try JSONObject(cursor).value(of: member) == nil else {
-      return try cursor.decode(type)
+    guard !additions.isEmpty, text.kind(of: 0) == .object else { return try cursor.decode(type) }
+    let object = try JSONObject(cursor)
+    let lacking = additions.filter { addition in
+      (addition.replacesNull ? object.presentValue(of: addition.member) : object.value(of: addition.member))
+        == nil
     }
-    let object = text.nodes[0]
-    var extended = Array(
-      bytes[bytes.startIndex + object.token.start..<bytes.startIndex + object.token.end - 1])
-    if object.next > 1 { extended.append(UInt8(ascii: ",")) }
-    JSONString.append(member, to: &extended)
-    extended.append(UInt8(ascii: ":"))
-    extended.append(contentsOf: value)
+    if lacking.isEmpty { return try cursor.decode(type) }
+    let root = text.nodes[0]
+    var extended = Array(bytes[bytes.startIndex + root.token.start..<bytes.startIndex + root.token.end - 1])
+    for addition in lacking {
+      if root.next > 1 || addition.member != lacking[0].member { extended.append(UInt8(ascii: ",")) }
+      JSONString.append(addition.member, to: &extended)
+      extended.append(UInt8(ascii: ":"))
+      extended.append(contentsOf: addition.value)
+    }
     extended.append(UInt8(ascii: "}"))
     return try decode(type, from: extended[...])
   }

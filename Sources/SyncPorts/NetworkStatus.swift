@@ -4,11 +4,14 @@ public struct NetworkStatus: Hashable, Sendable, Codable {
   public var connectivity: Connectivity
   /// The kind of interface; `nil` if it is unknown or there is none.
   public var interface: Interface?
+  /// Whether the user asks apps to use little data on this network.
+  public var isConstrained: Bool
 
   /// Creates a status.
-  public init(_ connectivity: Connectivity, interface: Interface? = nil) {
+  public init(_ connectivity: Connectivity, interface: Interface? = nil, isConstrained: Bool = false) {
     self.connectivity = connectivity
     self.interface = interface
+    self.isConstrained = isConstrained
   }
 
   /// A kind of network interface.

@@ -24,6 +24,7 @@ public struct Simulation: Sendable {
 
   private var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   private var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
+  private var shows: @Sendable (RecordType) -> Condition? = { _ in nil }
   /// A flaw of one of the ports, introduced on purpose.
   var flaw: PortFlaw?
   private var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
@@ -53,14 +54,19 @@ public struct Simulation: Sendable {
 
   /// Inserts a source between the processes and the world's remote.
   ///
-  /// - Parameter source: Creates the source that reads the remote, for example one that filters it,
-  ///   or one with another protocol. If it is a ``RemoteRecordSink`` as well, edits are pushed to
-  ///   it. If it is not, and has the remote's identity, edits are pushed to the remote itself.
-  ///   Otherwise no process edits.
+  /// - Parameters:
+  ///   - source: Creates the source that reads the remote, for example one that filters it, or one
+  ///     with another protocol. If it is a ``RemoteRecordSink`` as well, edits are pushed to it. If
+  ///     it is not, and has the remote's identity, edits are pushed to the remote itself. Otherwise
+  ///     no process edits.
+  ///   - shows: What a source that filters shows of a type's records; `nil` for all of them. Stores
+  ///     then have to end with these.
   public mutating func useSource(
-    _ source: @escaping @Sendable (_ remote: InMemoryRemote) -> any RemoteRecordSource
+    _ source: @escaping @Sendable (_ remote: InMemoryRemote) -> any RemoteRecordSource,
+    showing shows: @escaping @Sendable (RecordType) -> Condition? = { _ in nil }
   ) {
     self.source = source
+    self.shows = shows
   }
 
   /// Replaces the merge policy.
@@ -136,7 +142,7 @@ public struct Simulation: Sendable {
     let choices = choices(trace)
     let plan = WorldPlan(
       hazards: possibleHazards, fault: fault,
-      stores: stores, source: source, flaw: flaw, policy: policy, records: records)
+      stores: stores, source: source, shows: shows, flaw: flaw, policy: policy, records: records)
     do throws(SyncError) {
       let world = try World(plan, choices: choices, trace: trace)
       world.run()

@@ -36,7 +36,7 @@ extension FlawedStore {
     // Queries.
     case findsFirstMembersOnly, ignoresUpperBounds, joinsAllByAny, missesNullsInNegations,
       dropsQuotesInNames, readsFirstMembers, countsDeletedRecords, sortsInOneDirection,
-      sortsByOneField
+      sortsByOneField, comparesTextsByBytes
     // Local edits.
     case findsEditsByCharacters, sortsLeavingEditsByCharacters, losesReasonsOfConflicts
 
@@ -131,6 +131,7 @@ extension FlawedStore {
       case .countsDeletedRecords: [.queriesSeeLiveRecordsOfTheirType]
       case .sortsInOneDirection: [.orderIsTotal]
       case .sortsByOneField: [.laterSortFieldsBreakTies]
+      case .comparesTextsByBytes: [.textsCompareByTheirMeaning]
       case .findsEditsByCharacters: [.outboxEntriesAreFoundByRecord]
       case .losesReasonsOfConflicts: [.conflictsComeBackWhole]
       }

@@ -160,6 +160,8 @@ final class FlawedTransaction: ForwardingTransaction {
       query.condition = .isIn(field, Array(values.prefix(1)))
     case (.ignoresUpperBounds, .within(let field, let lower, _)):
       query.condition = .within(field, lower: lower, upper: nil)
+    case (.comparesTextsByBytes, .meaning(let field, _, let lower, let upper)):
+      query.condition = .within(field, lower: lower, upper: upper)
     case (.joinsAllByAny, .all(let conditions)): query.condition = .any(conditions)
     case (.missesNullsInNegations, .not(let condition)):
       query.condition = .all([.not(condition)] + condition.fields.map { .not(.equal($0, .null)) })

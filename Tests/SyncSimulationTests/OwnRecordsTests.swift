@@ -64,6 +64,69 @@ struct OwnRecordsTests {
     #expect(campaign.decisions.keys.contains { $0.type == "teams" })
   }
 
+  /// An app whose keys are UUIDs or numbers.
+  struct Ticket: SyncedRecord, Codable, Identifiable {
+    static let recordType: RecordType = "tickets"
+    var id: Int
+    var seat: Int
+  }
+
+  @Test func mayHaveKeysOfTheApp() throws {
+    var records = WorldRecords(try SyncSchema(Entity("tickets")))
+    records.add(Ticket.self, keys: { String($0 * 1000) }) { key, random in
+      Ticket(id: Int(key) ?? 0, seat: random.number(in: 0...3))
+    } change: { ticket, random in
+      ticket.seat = random.number(in: 4...9)
+    }
+    var simulation = Simulation()
+    simulation.useRecords(records)
+    let campaign = simulation.run(seeds: 0..<20)
+    #expect(campaign.failures.map(\.outcome.violations) == [])
+  }
+
+  /// A source that shows the games of one team alone.
+  private struct HomeSource: RemoteRecordSource {
+    let base: any RemoteRecordSource
+    var identity: String { base.identity }
+    var capabilities: SourceCapabilities { base.capabilities }
+
+    func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+      var page = try await base.page(request)
+      page.changes = page.changes.map(shown)
+      page.total = nil
+      return page
+    }
+
+    func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+      try await base.lookup(ids, of: entity).map(shown)
+    }
+
+    /// A record outside is none here.
+    private func shown(_ change: RecordChange) -> RecordChange {
+      guard case .upsert(let record) = change, record.id.type == "teams",
+        (try? record.payload.values(of: ["name"]))?.first == "Dogs"
+      else { return change }
+      return .tombstone(Tombstone(id: record.id, version: record.version))
+    }
+  }
+
+  @Test func mayBeFilteredByTheSource() throws {
+    var records = WorldRecords(try SyncSchema(Entity("teams")))
+    records.add(Team.self) { key, random in
+      Team(id: key, name: random.pick("Owls", "Bats", "Dogs"))
+    } change: { team, random in
+      team.name = random.pick("Cats", "Dogs")
+    }
+    var simulation = Simulation()
+    simulation.useRecords(records)
+    simulation.hazards = []
+    simulation.useSource({ HomeSource(base: $0) }, showing: { _ in .not(.equal("name", "Dogs")) })
+    #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
+    // Without the filter, the worlds miss the records.
+    simulation.useSource { HomeSource(base: $0) }
+    #expect(!simulation.run(seeds: 0..<20).failures.isEmpty)
+  }
+
   @Test func areTheSameForTheSameSeed() throws {
     let simulation = try simulation()
     #expect(simulation.run(seed: 5).hash == simulation.run(seed: 5).hash)

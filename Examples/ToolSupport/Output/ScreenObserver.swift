@@ -51,7 +51,8 @@ package final class ScreenObserver: SyncObserver {
       screen.say("The remote is full: \(edits).", isWarning: true)
     case .moved(let id, let new):
       screen.say("\(id) has the key \(new.key) now, which the remote has given it.")
-    case .conflict(_, false), .pushFinished, .edited, .annotated, .hidden, .started, .entityStarted,
+    case .conflict(_, false), .pushCommitted, .pushFinished, .edited, .annotated, .hidden, .started,
+      .entityStarted,
       .pageCommitted, .entityFinished, .finished, .failed, .lost:
       break
     }

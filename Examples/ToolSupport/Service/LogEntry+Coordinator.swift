@@ -11,6 +11,8 @@ extension LogEntry {
   /// An event of the coordinator; `nil` for a successful clean-up, which logs itself.
   init?(_ event: SyncCoordinator.Event) {
     switch event {
+    case .unknownTypes(let types):
+      self.init("signal.unknown", ("types", .string(types.map(\.rawValue).joined(separator: ","))))
     case .network(let status):
       self.init(status)
     case .trigger(let trigger, let decision):

@@ -56,7 +56,7 @@ package final class ServiceLog: SyncObserver {
   package func receive(_ event: SyncEvent) {
     switch event {
     case .started, .finished, .failed, .entityStarted, .entityFinished, .lost, .edited, .annotated, .hidden,
-      .conflict(_, false), .pushFinished:
+      .conflict(_, false), .pushCommitted, .pushFinished:
       // A clean-up logs its own counts, and the end of a sync those of its push.
       break
     case .pageCommitted(let page):

@@ -81,7 +81,7 @@ extension ServiceNotifier {
     case .finished(_, .unavailable(let error)), .finished(_, .failed(let error)):
       status("Failed: \(error.code)")
     case .trigger(.retry, .planned(let next)): status("Trying again at \(next.at.inUTC)")
-    case .network, .trigger, .cleanedUp, .submitted, .notSubmitted, .expired: break
+    case .network, .trigger, .unknownTypes, .cleanedUp, .submitted, .notSubmitted, .expired: break
     }
   }
 }

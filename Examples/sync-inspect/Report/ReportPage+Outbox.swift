@@ -51,6 +51,7 @@ extension ReportPage {
     case .time(let instant):
       instant > model.writtenAt ? "not before \(timeAndAge(instant))" : "with the next sync"
     case .change: "after another edit, or <code>sync-inspect edit --retry</code>"
+    case .release: "once the app releases it"
     case .records: "once the other records allow it"
     case .upgrade: "after an update of the app"
     }
@@ -61,7 +62,7 @@ extension PendingEdit {
   /// The reason to wait, if it was given in words.
   fileprivate var words: String? {
     switch wait {
-    case .push, .answer, .room, .time: nil
+    case .push, .answer, .release, .room, .time: nil
     case .change(let reason), .records(_, let reason), .upgrade(let reason): reason
     }
   }
@@ -75,6 +76,7 @@ extension PendingEdit.Kind {
     case .answer: "sent, not answered"
     case .time: "postponed"
     case .change: "refused"
+    case .release: "draft"
     case .room: "waiting for room at the remote"
     case .records: "waiting for other records"
     case .upgrade: "waiting for an update of the app"

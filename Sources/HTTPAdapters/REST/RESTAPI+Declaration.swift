@@ -282,7 +282,7 @@ extension RESTAPI.Delta {
 extension RESTAPI.Push {
   fileprivate init(_ value: DeclaredValue) throws(SyncError) {
     let object = try value.object([
-      "write", "create", "idempotency", "find", "delete", "precondition", "body", "reason",
+      "write", "create", "idempotency", "find", "delete", "precondition", "body", "reason", "atOnce",
     ])
     self.init(
       write: try object["write"]?.request(["PUT", "PATCH", "POST"]),
@@ -296,6 +296,7 @@ extension RESTAPI.Push {
     }
     if let member = object["body"] { body = try member.pointer() }
     reason = try object["reason"]?.pointer()
+    atOnce = try object["atOnce"]?.wholeNumber(in: 1...64) ?? atOnce
   }
 }
 

@@ -250,6 +250,9 @@ public struct RESTAPI: Hashable, Sendable {
     /// The reason in the answer to a refused write; where the common formats have it by default.
     public var reason: JSONPointer?
 
+    /// The most edits that are sent side by side, 1 to 64.
+    public var atOnce = 8
+
     /// Creates a description of writes.
     public init(
       write: Request? = nil, create: Request? = nil, delete: Request? = nil, precondition: Precondition? = nil

@@ -39,43 +39,76 @@ public final class RESTSink: RemoteRecordSink {
     keepsUnknownMembers = source.api.keepsUnknownMembers
   }
 
-  /// Returns a limit of twenty edits, each of which takes two requests or more.
+  /// Returns a limit of forty edits, each of which takes two requests or more.
   ///
   /// It is one edit where the API makes records: of several, a lost answer would leave all in doubt.
   public func limits() -> SinkLimits {
     let creates = source.api.collections.contains { $0.push?.create != nil }
-    return SinkLimits(maximumRecords: creates ? 1 : 20)
+    return SinkLimits(maximumRecords: creates ? 1 : 40)
   }
 
-  /// Sends changes one after another.
+  /// Sends changes, as many side by side as ``RESTAPI/Push/atOnce`` allows.
   ///
-  /// Once one has its outcome, a pause of up to 30 seconds that the server asks for is waited out,
-  /// and any other failure leaves the rest for later.
+  /// Changes of records that may refer to each other are sent one after another. Once one has its
+  /// outcome, a pause of up to 30 seconds that the server asks for is waited out, and any other failure
+  /// leaves the rest for later.
   ///
-  /// - Throws: `authentication`, `remoteUnavailable` and the like, if not even the first change has
-  ///   an outcome.
+  /// - Throws: `authentication`, `remoteUnavailable` and the like, if not even one change has an
+  ///   outcome.
   public func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
-    var outcomes: [PushOutcome] = []
-    var pauses = 0
-    while outcomes.count < changes.count {
-      let change = changes[outcomes.count]
-      do throws(SyncError) {
-        let entity = entities[change.id.type] ?? Entity(change.id.type)
-        outcomes.append(try await RESTEdit(change, entity, source).push(during: Self.operation))
-        pauses = 0
-      } catch {
-        guard !outcomes.isEmpty else { throw error }
-        if let pause = error.retryAfter, pause <= Self.longestPause, pauses < Self.mostPauses {
-          pauses += 1
-          if (try? await source.session.clock.sleep(for: pause)) != nil { continue }
-        }
-        let rest = changes.count - outcomes.count
-        return outcomes + Array(repeating: .retryLater(after: error.retryAfter), count: rest)
-      }
+    var edits: [RESTEdit] = []
+    for change in changes {
+      edits.append(try RESTEdit(change, entities[change.id.type] ?? Entity(change.id.type), source))
     }
-    return outcomes
+    let isOrdered = entities.entities.contains { entity in
+      entity.references.contains { $0.target == entity.type }
+        && changes.contains { $0.id.type == entity.type }
+    }
+    let width = isOrdered ? 1 : edits.map(\.push.atOnce).min() ?? 1
+    var outcomes = [PushOutcome?](repeating: nil, count: changes.count)
+    var rest = Array(edits.indices)
+    var pauses = 0
+    while !rest.isEmpty {
+      let batch = rest.prefix(max(1, width))
+      var failure: SyncError?
+      for (place, result) in await Self.send(batch.map { ($0, edits[$0]) }) {
+        switch result {
+        case .success(let outcome): outcomes[place] = outcome
+        case .failure(let error): failure = failure ?? error
+        }
+      }
+      rest.removeAll { outcomes[$0] != nil }
+      guard let failure else {
+        pauses = 0
+        continue
+      }
+      if outcomes.allSatisfy({ $0 == nil }) { throw failure }
+      if let pause = failure.retryAfter, pause <= Self.longestPause, pauses < Self.mostPauses {
+        pauses += 1
+        if (try? await source.session.clock.sleep(for: pause)) != nil { continue }
+      }
+      return outcomes.map { $0 ?? .retryLater(after: failure.retryAfter) }
+    }
+    return outcomes.compactMap(\.self)
+  }
+
+  /// Sends some edits side by side; their results in the order of the edits.
+  private static func send(
+    _ edits: [(Int, RESTEdit)]
+  ) async -> [(place: Int, result: Result<PushOutcome, SyncError>)] {
+    if let (place, edit) = edits.first, edits.count == 1 {
+      return [(place, await edit.result(during: operation))]
+    }
+    return await withTaskGroup(of: (Int, Result<PushOutcome, SyncError>).self) { group in
+      for (place, edit) in edits {
+        group.addTask { (place, await edit.result(during: operation)) }
+      }
+      var results: [(place: Int, result: Result<PushOutcome, SyncError>)] = []
+      for await (place, result) in group { results.append((place, result)) }
+      return results.sorted { $0.place < $1.place }
+    }
   }
 }
 
@@ -96,6 +129,15 @@ struct RESTEdit: Sendable {
     content = RESTContent(collection: collection)
     records = RESTRecords(requests: requests, entity: entity, session: source.session)
     session = source.session
+  }
+
+  /// Sends the edit, and returns its outcome or the failure.
+  func result(during operation: String) async -> Result<PushOutcome, SyncError> {
+    do throws(SyncError) {
+      return .success(try await push(during: operation))
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// Sends the edit, and returns its outcome.

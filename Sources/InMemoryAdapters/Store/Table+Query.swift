@@ -14,7 +14,7 @@ extension Table {
       guard let record = row.record else { continue }
       let value = values.reader(of: record)
       guard query.condition?.isSatisfied(by: value) ?? true else { continue }
-      selected.append((record, query.order.map { value($0.field) }))
+      selected.append((record, query.order.map { $0.value(of: value($0.field)) }))
     }
     if !isByKey {
       selected.sort { a, b in
@@ -79,7 +79,7 @@ extension Table {
     case .within(_, nil, nil): nil
     case .within(let field, let lower, let upper): keys(field, from: lower?.value, to: upper?.value)
     case .all(let conditions): conditions.lazy.compactMap { keys(satisfying: $0) }.first
-    case .any, .not: nil
+    case .meaning, .text, .invalid, .any, .not: nil
     }
   }
 

@@ -44,6 +44,9 @@
       case .isIn(let field, let values): return table.column(of: field).map { isIn($0, values) }
       case .within(let field, let lower, let upper):
         return table.column(of: field).map { within($0, lower, upper) }
+      // PostgreSQL has no such functions; the rows that the rest selects are tried here.
+      case .meaning, .text: return nil
+      case .invalid: return "false"
       case .all(let conditions): return joined(conditions, by: " AND ", none: "true", depth)
       case .any(let conditions): return joined(conditions, by: " OR ", none: "false", depth)
       case .not(let condition): return sql(condition, depth: depth + 1).map { "(\($0) IS NOT TRUE)" }

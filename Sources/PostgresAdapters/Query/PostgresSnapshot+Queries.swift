@@ -51,7 +51,10 @@
       if isByKey { return found }
       let names = query.order.map(\.field)
       var sortable: [(record: Record, values: [FieldValue])] = []
-      for record in found { sortable.append((record, values(of: names, in: record, table))) }
+      for record in found {
+        let values = zip(query.order, values(of: names, in: record, table)).map { $0.value(of: $1) }
+        sortable.append((record, values))
+      }
       sortable.sort { a, b in
         for (place, field) in query.order.enumerated() {
           if a.values[place] < b.values[place] { return !field.isDescending }
@@ -99,7 +102,7 @@
       }
       var order: [String] = []
       for field in query.order {
-        guard let column = table.column(of: field.field) else {
+        guard field.meaning == nil, let column = table.column(of: field.field) else {
           isWhole = false
           continue
         }

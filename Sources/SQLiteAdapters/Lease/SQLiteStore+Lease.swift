@@ -10,6 +10,7 @@
     /// one. A dead holder's lease is available at once.
     public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
       try await writer.run { connection throws(SyncError) -> Lease in
+        try demandAwake()
         let (lease, file) = try connection.takeLease(for: duration, now: leaseClock(), storePath: path)
         if let file { heldLeases.withLock { $0.append((lease.fence, file)) } }
         return lease
@@ -21,7 +22,8 @@
     /// An expired lease can be renewed too, unless another sync has taken it over.
     public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
       try await writer.run { connection throws(SyncError) -> Lease in
-        try connection.transaction(.write) { () throws(SyncError) -> Lease in
+        try demandAwake()
+        return try connection.transaction(.write) { () throws(SyncError) -> Lease in
           try connection.demandKnownLayout()
           try connection.demand(.lease(lease))
           let renewed = Lease(fence: lease.fence, expiresAt: leaseClock() + duration)
@@ -38,6 +40,7 @@
       // Even if the row cannot be written, the released lock shows that the lease has no holder.
       defer { heldLeases.withLock { $0.removeAll { $0.fence == lease.fence } } }
       try await writer.run { connection, cache throws(SyncError) in
+        try demandAwake()
         // A sync's edits, new records and pages are of little use after it, and take memory.
         cache.forget()
         defer { connection.releasePages() }

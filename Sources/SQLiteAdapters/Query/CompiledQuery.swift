@@ -41,7 +41,7 @@
       var order: [String] = []
       var names = ConditionCompiler(table)
       for field in query.order {
-        order.append(names.value(field.field) + (field.isDescending ? " DESC" : ""))
+        order.append(names.value(field.field, as: field.meaning) + (field.isDescending ? " DESC" : ""))
       }
       parameters += names.parameters
       sql = "SELECT \(table.recordColumns) \(rows) ORDER BY \((order + ["id"]).joined(separator: ", "))"

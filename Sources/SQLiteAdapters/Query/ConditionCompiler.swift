@@ -41,7 +41,11 @@
       switch condition {
       case .equal(let field, let value): return equal(field, value)
       case .isIn(let field, let values): return isIn(field, values)
-      case .within(let field, let lower, let upper): return within(field, lower, upper)
+      case .within(let field, let lower, let upper): return within(field, nil, lower, upper)
+      case .meaning(let field, let meaning, let lower, let upper):
+        return within(field, meaning, lower?.meaning(meaning), upper?.meaning(meaning))
+      case .text(let field, let text, let isPrefix): return contains(field, text, isPrefix)
+      case .invalid: return "0"
       case .all(let conditions):
         var operands: [String] = []
         for operand in Self.flattened(all: conditions) { operands.append(sql(operand, depth: depth + 1)) }
@@ -87,9 +91,23 @@
       return "\(FieldFunction.field)(payload, ?, \(table.entity.storedField(field).isKey ? 1 : 0))"
     }
 
-    private mutating func comparison(_ field: FieldName, _ comparison: String, _ wanted: FieldValue) -> String
-    {
+    /// The SQL for what a field's value means.
+    mutating func value(_ field: FieldName, as meaning: TextMeaning?) -> String {
       let value = value(field)
+      return meaning.map { "\(FieldFunction.meaning)(\(value), '\($0.rawValue)')" } ?? value
+    }
+
+    private mutating func contains(_ field: FieldName, _ text: String, _ isPrefix: Bool) -> String {
+      let raw = value(field)
+      let folded = value(field, as: .folded)
+      parameters.append(.field(TextMeaning.folded.value(of: .string(text))))
+      return "(typeof(\(raw)) = 'text' AND instr(\(folded), ?) \(isPrefix ? "= 1" : "> 0"))"
+    }
+
+    private mutating func comparison(
+      _ field: FieldName, _ meaning: TextMeaning?, _ comparison: String, _ wanted: FieldValue
+    ) -> String {
+      let value = value(field, as: meaning)
       parameters.append(.field(wanted))
       return "\(value) \(comparison) ?"
     }
@@ -97,7 +115,7 @@
     private mutating func equal(_ field: FieldName, _ wanted: FieldValue) -> String {
       if case .null = wanted { return "\(value(field)) IS NULL" }
       // Not-a-number is bound as NULL. It equals nothing, which is correct.
-      return comparison(field, "=", wanted)
+      return comparison(field, nil, "=", wanted)
     }
 
     private mutating func isIn(_ field: FieldName, _ wanted: [FieldValue]) -> String {
@@ -122,7 +140,7 @@
     }
 
     private mutating func within(
-      _ field: FieldName, _ lower: Condition.Bound?, _ upper: Condition.Bound?
+      _ field: FieldName, _ meaning: TextMeaning?, _ lower: Condition.Bound?, _ upper: Condition.Bound?
     ) -> String {
       guard let some = lower ?? upper else { return "1" }
       // A range is possible over numbers, over strings or over booleans. Other values have no
@@ -131,14 +149,14 @@
       else { return "0" }
       var operands: [String] = []
       if let lower {
-        operands.append(comparison(field, lower.isIncluded ? ">=" : ">", lower.value))
+        operands.append(comparison(field, meaning, lower.isIncluded ? ">=" : ">", lower.value))
       } else {
-        operands.append("\(value(field)) >= \(Self.start(of: some.value))")
+        operands.append("\(value(field, as: meaning)) >= \(Self.start(of: some.value))")
       }
       if let upper {
-        operands.append(comparison(field, upper.isIncluded ? "<=" : "<", upper.value))
+        operands.append(comparison(field, meaning, upper.isIncluded ? "<=" : "<", upper.value))
       } else {
-        operands.append("\(value(field)) < \(Self.end(of: some.value))")
+        operands.append("\(value(field, as: meaning)) < \(Self.end(of: some.value))")
       }
       return joined(operands, by: " AND ", none: "1")
     }

@@ -2,10 +2,11 @@
   import CanonicalSyncCSQLite
   import SyncModels
 
-  /// SQL functions that read a payload's field, and an item of a value list.
+  /// SQL functions that read a payload's field, an item of a value list, and what a text means.
   enum FieldFunction {
     static let field = "canonicalsync_field"
     static let item = "canonicalsync_item"
+    static let meaning = "canonicalsync_meaning"
 
     /// Registers the functions on a connection.
     static func install(on handle: OpaquePointer) {
@@ -17,6 +18,18 @@
       sqlite3_create_function_v2(
         handle, item, 2, flags, nil, { context, _, arguments in FieldFunction.pick(context, arguments) }, nil,
         nil, nil)
+      sqlite3_create_function_v2(
+        handle, meaning, 2, flags, nil,
+        { context, _, arguments in FieldFunction.interpret(context, arguments) }, nil, nil, nil)
+    }
+
+    /// Replaces a text by what it means.
+    private static func interpret(_ context: OpaquePointer?, _ arguments: Arguments) {
+      guard let value = arguments?[0], let name = arguments?[1] else { return }
+      guard sqlite3_value_type(value) == SQLITE_TEXT,
+        let meaning = TextMeaning(rawValue: String(decoding: bytes(of: name), as: UTF8.self))
+      else { return sqlite3_result_value(context, value) }
+      give(meaning.value(of: .string(String(decoding: bytes(of: value), as: UTF8.self))), to: context)
     }
 
     private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>?

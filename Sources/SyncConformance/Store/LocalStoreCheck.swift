@@ -34,6 +34,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType,
     conditionsCombine, notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything,
     lastOfRepeatedMembersCounts, queriesSeeLiveRecordsOfTheirType, orderIsTotal, laterSortFieldsBreakTies,
+    textsCompareByTheirMeaning,
     limitsAndPortions
   /// A promise about local edits.
   case outboxEntriesComeBackWhole, outboxEntryReplacesItsRecords, outboxEntriesAreFoundByRecord,
@@ -157,6 +158,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .queriesSeeLiveRecordsOfTheirType: QueryChecks.queriesSeeLiveRecordsOfTheirType
     case .orderIsTotal: QueryChecks.orderIsTotal
     case .laterSortFieldsBreakTies: QueryChecks.laterSortFieldsBreakTies
+    case .textsCompareByTheirMeaning: QueryChecks.textsCompareByTheirMeaning
     case .limitsAndPortions: QueryChecks.limitsAndPortions
     case .outboxEntriesComeBackWhole: OutboxChecks.outboxEntriesComeBackWhole
     case .outboxEntryReplacesItsRecords: OutboxChecks.outboxEntryReplacesItsRecords

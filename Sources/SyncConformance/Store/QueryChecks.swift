@@ -192,6 +192,102 @@ enum QueryChecks {
       "A later field sorts what the earlier ones leave equal, and the key what is left.")
   }
 
+  /// Texts with several spellings, each in its own record, and what they are not.
+  private static let texts = [
+    "2026-04-01T20:00:00+02:00", "2026-04-01T18:00:00.000Z", "2026-04-01T18:00Z", "2026-04-02",
+    "2026-03-31T23:30:00-10:00", "12.50", "12.5", "1.25e1", "9", "-10", "-9.5", "0.0",
+    "100000000000000000001",
+    "100000000000000000002", "6BA7B810-9DAD-11D1-80B4-00C04FD430C8", "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    "Café", "cafe\u{301} au lait", "CAFETERIA", "Straße", "strasse", "Ångström", "angstrom", "Việt Nam",
+    "Жёлтый", "", "a\u{0}b",
+  ]
+
+  private static func fillTexts(_ bench: StoreBench) async throws -> [Record] {
+    var copies: [Record] = []
+    for (index, spelling)
+      in (texts.map { String(decoding: JSONString.quoted($0), as: UTF8.self) } + ["5", "null"])
+      .enumerated()
+    {
+      copies.append(
+        try StoreBench.copy("games", "t\(index + 10)", #"{"v":\#(spelling),"w":\#(spelling)}"#))
+    }
+    try await bench.put(copies)
+    return copies
+  }
+
+  static func textsCompareByTheirMeaning(_ bench: StoreBench) async throws {
+    let copies = try await fillTexts(bench)
+    for field in ["v", "w"] as [FieldName] {
+      var conditions: [Condition] = []
+      for meaning in TextMeaning.allCases {
+        for text in texts {
+          let bound = Condition.Bound(.string(text), isIncluded: false)
+          conditions += [
+            .equal(field, .string(text), as: meaning), .meaning(field, meaning, lower: bound, upper: nil),
+            .not(.meaning(field, meaning, lower: nil, upper: bound)),
+          ]
+        }
+      }
+      for text in ["", "cafe", "CAFÉ", "É a", "strass", "viet", "ый", "b"] {
+        conditions += [.contains(field, text), .hasPrefix(field, text), .not(.contains(field, text))]
+      }
+      for condition in conditions {
+        var wanted: [Bytes] = []
+        for copy in copies {
+          let value = try copy.payload.values(of: [field])[0]
+          if condition.isSatisfied(by: { _ in value }) { wanted.append(Bytes(copy.id.key)) }
+        }
+        let query = Query("games", where: condition)
+        try expect(try await bench.keys(query), equals: wanted, "\(condition) selects by its meaning.")
+        let count = try await bench.read { snapshot throws(SyncError) in try snapshot.count(query) }
+        try expect(count, equals: wanted.count, "\(condition) counts what it selects.")
+      }
+      for meaning in TextMeaning.allCases {
+        for isDescending in [false, true] {
+          let order = Query.SortField(field, descending: isDescending, as: meaning)
+          var decorated: [(key: String, value: FieldValue)] = []
+          for copy in copies {
+            decorated.append((copy.id.key, order.value(of: try copy.payload.values(of: [field])[0])))
+          }
+          let wanted = decorated.sorted { a, b in
+            if a.value < b.value { return !isDescending }
+            if b.value < a.value { return isDescending }
+            return a.key < b.key
+          }.map { Bytes($0.key) }
+          try expect(
+            try await bench.keys(Query("games", order: [order])), equals: wanted,
+            "Records come in the order of what their texts mean, \(field) \(meaning) \(isDescending).")
+        }
+      }
+    }
+    // The definition itself.
+    func keys(_ condition: Condition) async throws -> [Bytes] {
+      try await bench.keys(Query("games", where: condition))
+    }
+    try expect(
+      try await keys(.equal("v", "2026-04-01T18:00:00Z", as: .instant)), equals: ["t10", "t11", "t12"],
+      "Spellings of one instant are equal.")
+    try expect(
+      try await keys(.equal("v", "12.5", as: .number)), equals: ["t15", "t16", "t17"],
+      "Spellings of one number are equal.")
+    try expect(
+      try await keys(.range("v", from: "-10", to: "0", as: .number)), equals: ["t19", "t20", "t21"],
+      "Numbers in texts are in their order.")
+    try expect(
+      try await keys(.equal("v", "100000000000000000001", as: .number)), equals: ["t22"],
+      "Numbers in texts are exact.")
+    try expect(
+      try await keys(.equal("v", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", as: .uuid)), equals: ["t24", "t25"],
+      "A UUID is one in either case.")
+    try expect(
+      try await keys(.hasPrefix("v", "CAFE")), equals: ["t26", "t27", "t28"],
+      "Case and marks do not count in a search.")
+    try expect(try await keys(.equal("v", "STRASSE", as: .folded)), equals: ["t29", "t30"], "ß is ss.")
+    try expect(
+      try await keys(.any([.contains("v", "angstrom"), .contains("v", "viet"), .contains("v", "желтый")])),
+      equals: ["t31", "t32", "t33", "t34"], "Marks of several scripts do not count.")
+  }
+
   static func limitsAndPortions(_ bench: StoreBench) async throws {
     let keys = ["A", "a", "b", "e\u{301}", "\u{e9}"]
     for key in keys { try await bench.put(StoreBench.copy("games", key, #"{"v":1}"#)) }

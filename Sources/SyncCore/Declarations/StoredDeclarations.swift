@@ -249,3 +249,32 @@ extension StoreTransaction {
     try StoredDeclarations.update(in: self) { $0.weaken(by: schema) }
   }
 }
+
+extension StoreTransaction {
+  /// Demands that the store has put the fields of changed records where these declarations have them.
+  ///
+  /// A store keeps fields by their place in the declaration that was registered last through the same
+  /// object. If another engine has registered others there, this engine's writes would put values
+  /// into the wrong columns.
+  ///
+  /// - Throws: `declarationsReplaced`. The transaction must not be committed.
+  func demandPlaces(of changed: ChangedRecords, by schema: SyncSchema) throws(SyncError) {
+    guard case .records(let ids) = changed, !ids.isEmpty else { return }
+    let registered = try registeredEntities()
+    for entity in schema.entities {
+      guard let other = registered.first(where: { $0.type == entity.type }),
+        other.storedFields != entity.storedFields
+      else { continue }
+      // Objects that others use have their own declarations. What was written tells.
+      for record in try records(withIDs: ids.filter { $0.type == entity.type }).compactMap(\.self) {
+        guard record.fields != (try? entity.fields(of: record.payload)) else { continue }
+        throw SyncError(
+          .declarationsReplaced, during: "writing \(record.id)",
+          """
+          Another engine has registered other declarations of \(entity.type) on the same store object since this \
+          engine was made. Nothing was written. Use that engine, or a store object for each.
+          """)
+      }
+    }
+  }
+}

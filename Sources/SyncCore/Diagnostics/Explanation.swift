@@ -87,6 +87,7 @@ extension PendingEdit {
     case .answer: "\(edit), \(base), was sent, and is sent again until the remote answers."
     case .push: "\(edit), \(base), waits for the next push."
     case .time(let until): "\(edit), \(base), was postponed by the remote until \(until)."
+    case .release: "\(edit), \(base), is kept as a draft by the app."
     case .room: "\(edit), \(base), waits for room at the remote."
     // Quoted, so that no byte of the remote's text can affect a terminal or a log.
     case .change(let reason):

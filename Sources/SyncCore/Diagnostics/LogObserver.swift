@@ -68,6 +68,8 @@ extension SyncEvent {
       "push.refused id=\(id) reason=\"\(reason)\""
     case .remoteStorageFull(let pending):
       "push.remote.full pending=\(pending)"
+    case .pushCommitted(let done, let total):
+      "push.committed done=\(done) total=\(total)"
     case .pushFinished(let counts):
       "push.finished \(counts.logPairs)"
     case .sweepRefused(let type, let refusal):

@@ -87,7 +87,7 @@ public final class MetricsObserver: SyncObserver {
       case .finished(let result) where !result.wasCancelled:
         state.syncs.finished += 1
         state.syncs.age = age
-      case .failed: state.syncs.failed += 1
+      case .failed(let error, _): if error.code != .offline { state.syncs.failed += 1 }
       case .entityFinished(let type, _):
         state.types[type, default: Subject()].finished += 1
         state.types[type]?.age = age
@@ -105,6 +105,9 @@ public final class MetricsObserver: SyncObserver {
     case .retrying(let type, _, _, let error): return [(.retries, [.type(type), .code(error)], 1)]
     case .reset(let type, let reason):
       return [(.resets, [.type(type), Metric.Label("reason", reason.rawValue)], 1)]
+    // Nothing was asked of the remote.
+    case .failed(let error, let result) where error.code == .offline:
+      return [(.syncs, [.outcome("offline")], 1)] + counts(of: result)
     case .failed(let error, let result):
       return [(.syncs, [.outcome("failed")], 1), (.failures, [.code(error)], 1)] + counts(of: result)
     case .entityFailed(let type, let error):
@@ -128,7 +131,7 @@ public final class MetricsObserver: SyncObserver {
         + outcomes.map { (.pushEdits, [.outcome($0.name)], Double($0.value(counts))) }
     case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .undecodable, .lost,
       .hidden(.everything), .moved, .annotated, .targetDeleted, .immutableAssigned,
-      .editRefused:
+      .editRefused, .pushCommitted:
       return []
     }
   }

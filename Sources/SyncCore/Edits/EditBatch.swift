@@ -24,8 +24,8 @@ public struct EditBatch {
     let id = RecordID(type: T.recordType, key: key)
     let found = try [transaction.record(id)].compactMap(\.self)
     return try ReadRecords(found, of: id.type, in: transaction).list {
-      (record, pending) throws(Undecodable) in
-      try record.stored(as: type, pending: pending, reportingTo: { _ in })
+      (record, edit) throws(Undecodable) in
+      try record.stored(as: type, edit: edit, reportingTo: { _ in })
     }.complete().first
   }
 
@@ -100,7 +100,7 @@ public struct EditBatch {
   private mutating func upsert(
     _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, readAs origin: Payload, ifUnchanged: Bool
   ) throws(SyncError) {
-    let entity = try writer.entity(of: id)
+    let entity = try writable(id)
     let (preview, options) = (writer, options)
     var told: [SyncEvent] = []
     try writer.edit(id) { (shown) throws(SyncError) in
@@ -111,7 +111,7 @@ public struct EditBatch {
       var fields = now
       overlay.lay(new, over: &fields)
       try Self.checkIsPortable(fields, unlike: now, id)
-      let content = try Self.content(of: fields, onto: shown?.payload, id, entity)
+      let content = try Self.content(of: fields, onto: shown, id, entity)
       guard shown == nil || overlay.meets(now, since: before, changing: new) else { return content }
       let meeting = try preview.meeting(content, of: id, entity, readAs: origin, shown: shown, options)
       told += meeting.events
@@ -156,14 +156,14 @@ public struct EditBatch {
   public mutating func set(
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
-    let entity = schema[id.type]
+    let entity = try writable(id)
     let id = try writer.present(id)
     try writer.edit(id) { (shown) throws(SyncError) in
       let stored = if let shown { try Self.members(of: shown.payload, id) } else { FieldMap() }
       var fields = stored
       try change(&fields)
       try Self.checkIsPortable(fields, unlike: stored, id)
-      return try Self.content(of: fields, onto: shown?.payload, id, entity)
+      return try Self.content(of: fields, onto: shown, id, entity)
     }
   }
 
@@ -182,6 +182,14 @@ public struct EditBatch {
     try set(id, change)
   }
 
+  /// The declaration of a record that the app may edit.
+  mutating func writable(_ id: RecordID) throws(SyncError) -> Entity {
+    let entity = try writer.entity(of: id)
+    if entity.access != .readOnly { return entity }
+    throw SyncError(
+      .invalidEdit, during: "editing \(id)", "The type \(id.type) is declared as read-only.")
+  }
+
   private static func members(of payload: Payload, _ id: RecordID) throws(SyncError) -> FieldMap {
     do {
       return try FieldMap(payload)
@@ -193,14 +201,25 @@ public struct EditBatch {
 
   /// Returns the content of an edit with some members, in the stored bytes where they are equal.
   static func content(
-    of fields: FieldMap, onto stored: Payload?, _ id: RecordID, _ entity: Entity?
+    of fields: FieldMap, onto shown: Record?, _ id: RecordID, _ entity: Entity?
   ) throws(SyncError) -> Edit.Content {
-    var fields = fields
-    if stored == nil, let field = entity?.schemaVersionField, fields[field] == nil {
-      fields[field] = Array("\(entity?.schemaVersion ?? 1)".utf8)[...]
-    }
     var payload = fields.payload
-    if let stored, stored.hasSameMembers(as: payload) { payload = stored }
+    if let shown, shown.payload.hasSameMembers(as: payload) {
+      payload = shown.payload
+      // An upgrade has converted the copy, which still tells the version that the remote has.
+      let version = try Self.schemaVersion(of: payload, id, entity)
+      return .upsert(
+        payload, schemaVersion: max(version, min(shown.schemaVersion, entity?.schemaVersion ?? 1)))
+    }
+    if let entity, let field = entity.schemaVersionField {
+      let version = shown.map { min($0.schemaVersion, entity.schemaVersion) } ?? entity.schemaVersion
+      let written = shown == nil ? nil : try Self.schemaVersion(of: payload, id, entity)
+      if written.map({ $0 < version }) ?? (fields[field] == nil) {
+        var fields = fields
+        fields[field] = Array("\(version)".utf8)[...]
+        payload = fields.payload
+      }
+    }
     return .upsert(payload, schemaVersion: try Self.schemaVersion(of: payload, id, entity))
   }
 
@@ -275,6 +294,7 @@ public struct EditBatch {
 
   /// Deletes a record. An absent record stays absent.
   public mutating func delete(_ id: RecordID) throws(SyncError) {
+    _ = try writable(id)
     try writer.edit(try writer.present(id)) { (_) throws(SyncError) in .deletion }
   }
 

@@ -133,7 +133,7 @@ struct EditSettler {
     entry.sent = nil
     entry.attempts = 0
     // A newer copy does not shorten a pause that the remote asked for, nor allow an edit.
-    if case .postponed = entry.state {} else if !entry.isHeldForAccount { entry.state = .waiting }
+    if case .postponed = entry.state {} else if !entry.isHeldByTheApp { entry.state = .waiting }
     if let content { entry.edit.content = content }
     keepImmutable(in: &entry, remoteState)
     entry.leaves = entry.departures(of: entity)

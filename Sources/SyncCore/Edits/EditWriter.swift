@@ -43,6 +43,7 @@ struct EditWriter {
     }
     try ArrivedDuplicates.remember(changed, of: schema, in: transaction)
     try transaction.weakenDeclarations(by: schema)
+    try transaction.demandPlaces(of: changed, by: schema)
     try clock.save(in: transaction)
   }
 
@@ -144,8 +145,8 @@ struct EditWriter {
     let stamp = clock.stamp(at: now, after: seen, bound: maximumClockSkew)
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
-    // It contains what another account's person has written.
-    if let former, former.isHeldForAccount { entry.state = former.state }
+    // A draft stays one, and so does what another account's person has written.
+    if let former, former.isHeldByTheApp { entry.state = former.state }
     // What was sent goes first and unchanged, so its attempts still count.
     if let former, former.sent != nil {
       entry.attempts = former.attempts
@@ -210,7 +211,13 @@ struct EditWriter {
         targets += entity.requiredReferences(of: record)
       case .deleted(let tombstone): changes.deleted.append(tombstone)
       }
-      if isMoot { moot.append(entry) } else { changes.queued.append(entry) }
+      if entity.access == .local {
+        moot.append(OutboxEntry(id: entry.id, edit: entry.edit, base: .none))
+      } else if isMoot {
+        moot.append(entry)
+      } else {
+        changes.queued.append(entry)
+      }
     }
   }
 

@@ -11,11 +11,12 @@ public import SyncPorts
 /// try await engine.edits.upsert(meter)  // Identifiable by its key
 /// ```
 public struct LocalEdits: Sendable {
-  private let store: any LocalStore
-  private let schema: SyncSchema
+  let store: any LocalStore
+  let schema: SyncSchema
   private let clock: any Clock<Duration>
   private let options: EditOptions
   private let account: String?
+  private let subscribe: (@Sendable () -> EventSequence.Subscription)?
   let emit: @Sendable (SyncEvent) -> Void
 
   /// Creates an editor of a store with the types of a schema.
@@ -43,21 +44,26 @@ public struct LocalEdits: Sendable {
         with: Entity.RemoteTraits(
           serverManagedFields: serverManagedFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false,
           takesEdits: sink != nil)),
-      clock, options, account: nil, emit)
+      clock, options, account: nil, subscribe: nil, emit)
   }
 
   /// Creates an editor for a schema that knows the remote.
   init(
     store: any LocalStore, schema: SyncSchema, _ clock: any Clock<Duration>, _ options: EditOptions,
-    account: String?, _ emit: @escaping @Sendable (SyncEvent) -> Void
+    account: String?, subscribe: (@Sendable () -> EventSequence.Subscription)?,
+    _ emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.store = store
     self.schema = schema
     self.clock = clock
     self.options = options
     self.account = account
+    self.subscribe = subscribe
     self.emit = emit
   }
+
+  /// Begins to hear of commits.
+  func watch() -> CommitWatch { CommitWatch(store: store, clock: clock, events: subscribe?()) }
 
   /// Updates a record to a value, or inserts it.
   ///
@@ -207,7 +213,7 @@ public struct LocalEdits: Sendable {
   public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
     let wanted = keys.map { Set($0.map { RecordID(type: type, key: $0) }) }
     _ = try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.makeDue(type) { $0.state != .waiting && wanted?.contains($0.id) ?? true }
+      try transaction.makeDue(type) { $0.state != .waiting && !$0.isDraft && wanted?.contains($0.id) ?? true }
     }
   }
 

@@ -108,7 +108,7 @@ extension Edit.Content {
 
   /// Returns the content with the edit's stamp, if the type declares a field for it.
   func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
-    guard case .upsert(let payload, let schemaVersion) = self else { return self }
+    guard entity.access != .local, case .upsert(let payload, let schemaVersion) = self else { return self }
     return .upsert(entity.stamped(payload, stamp), schemaVersion: schemaVersion)
   }
 }

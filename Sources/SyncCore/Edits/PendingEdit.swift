@@ -21,6 +21,8 @@ public struct PendingEdit: Hashable, Sendable {
     /// The remote refused the edit for good, or its answer was lost and sending it again might apply
     /// it twice.
     case change(reason: String)
+    /// The app, which keeps it as a draft; see ``LocalEdits/release(_:)``.
+    case release
     /// Room at the remote, which was full when the last push ended.
     ///
     /// It had no room for new records. Each push tries again.
@@ -39,7 +41,7 @@ public struct PendingEdit: Hashable, Sendable {
   /// The kind of ``PendingEdit/Wait``, for counting.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// The case of ``PendingEdit/Wait`` with the same name.
-    case push, answer, time, change, room, records, upgrade
+    case push, answer, time, change, release, room, records, upgrade
   }
 
   /// The kind of what the edit waits for.
@@ -49,6 +51,7 @@ public struct PendingEdit: Hashable, Sendable {
     case .answer: .answer
     case .time: .time
     case .change: .change
+    case .release: .release
     case .room: .room
     case .records: .records
     case .upgrade: .upgrade
@@ -66,7 +69,7 @@ public struct PendingEdit: Hashable, Sendable {
   public var isSentWithNextPush: Bool {
     switch wait {
     case .push, .answer, .room: true
-    case .time, .change, .records, .upgrade: false
+    case .time, .change, .release, .records, .upgrade: false
     }
   }
 
@@ -77,6 +80,7 @@ public struct PendingEdit: Hashable, Sendable {
     case .answer: "was sent, and waits for an answer"
     case .time: "was postponed"
     case .change(let reason): entry.sent == nil ? "was refused: \(reason)" : "waits for the app: \(reason)"
+    case .release: "is a draft"
     case .room: "waits for room at the remote"
     case .records(_, let reason): "waits for other records: \(reason)"
     case .upgrade(let reason): "waits for an update of the app: \(reason)"
@@ -174,7 +178,7 @@ extension PendingEdit {
 extension OutboxEntry {
   fileprivate func wait(copy: WithheldChange?, for missing: [RecordID], isFull: Bool) -> PendingEdit.Wait {
     switch state {
-    case .refused(let reason, _): return .change(reason: reason)
+    case .refused(let reason, _): return isDraft ? .release : .change(reason: reason)
     case .postponed(let until): return .time(until)
     case .waiting: break
     }

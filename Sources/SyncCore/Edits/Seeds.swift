@@ -27,6 +27,7 @@ extension EditBatch {
   /// - Returns: Whether the record was inserted.
   @discardableResult
   public mutating func seed(_ id: RecordID, _ fields: FieldMap) throws(SyncError) -> Bool {
+    _ = try writable(id)
     try Self.checkIsPortable(fields, unlike: FieldMap(), id)
     return try writer.seed(id, try Self.content(of: fields, onto: nil, id, schema[id.type]))
   }

@@ -96,13 +96,6 @@ extension String {
     return JSONScanner.canonical(value.bytes)
   }
 
-  fileprivate var isUUID: Bool {
-    utf8.count == 36
-      && utf8.enumerated().allSatisfy { place, byte in
-        [8, 13, 18, 23].contains(place) == (byte == UInt8(ascii: "-"))
-      }
-  }
-
   /// The text with the letters of the base64 that is not made for addresses, and without padding.
   fileprivate var plainBase64: [UInt8] {
     utf8.compactMap { byte in

@@ -20,6 +20,8 @@ struct RunEnvironment: Sendable {
   /// The jitter of pauses.
   var random: RandomBits
   var emit: @Sendable (SyncEvent) -> Void
+  /// What converts records of older versions.
+  var upgrades = ModelUpgrades()
   /// Measures the sync.
   var meter = SyncMeter()
 
@@ -66,6 +68,9 @@ struct RunEnvironment: Sendable {
       var page = try await withContents(source.page(request), of: request.entity, epoch: epoch)
       // No store and no edit has a record without a key.
       if page.changes.contains(where: \.isNameless) { page.changes = page.changes.map(\.named) }
+      if upgrades.concern(request.entity.type) {
+        page.changes = page.changes.map { upgrades.arriving($0, request.entity, emit) }
+      }
       return page
     })
   }

@@ -59,6 +59,84 @@ extension SyncEngine {
   }
 }
 
+extension SyncEngine {
+  /// Makes the store forget some types, and deletes nothing at the remote.
+  ///
+  /// Records, edits, conflicts of edits and withheld changes of the types go, in one transaction. The
+  /// next sync that includes a type lists it completely.
+  ///
+  /// - Returns: The edits that were not pushed, or whose answer was lost, by type and time.
+  /// - Throws: `invalidConfiguration` for a type that is not declared, and for one to which another
+  ///   type refers by an ordered reference that is not forgotten with it; `syncAlreadyInProgress`
+  ///   during a sync; the store's codes. Nothing was forgotten.
+  /// - Complexity: O(*n* log *n*) for *n* records and entries of the types.
+  @discardableResult
+  public func forget(_ types: [RecordType]) async throws(SyncError) -> [OutboxEntry] {
+    for type in types {
+      _ = try schema.entity(type, during: "forgetting \(type)")
+      guard let other = schema.referrers(to: type).first(where: { !types.contains($0.type) }) else {
+        continue
+      }
+      throw SyncError(
+        .invalidConfiguration, during: "forgetting \(type)",
+        "\(other.type).\(other.field) refers to it. Forget both types together.")
+    }
+    return try await forgetting { (oblivion) throws(SyncError) in
+      var edits: [OutboxEntry] = []
+      for type in types.sorted() { edits += try oblivion.forget(type) }
+      return edits
+    }
+  }
+
+  /// Makes the store forget some records, and deletes nothing at the remote.
+  ///
+  /// A forgotten record is absent here until the remote changes it, or the app writes it.
+  ///
+  /// - Returns: The edits of the records that were not pushed, or whose answer was lost.
+  /// - Throws: `invalidEdit` for a record to which a live record outside of these refers by an ordered
+  ///   reference; `syncAlreadyInProgress` during a sync; the store's codes. Nothing was forgotten.
+  @discardableResult
+  public func forget(records ids: [RecordID]) async throws(SyncError) -> [OutboxEntry] {
+    for id in ids { _ = try schema.entity(id.type, during: "forgetting \(id)") }
+    let schema = schema
+    return try await forgetting { (oblivion) throws(SyncError) in
+      let edits = try oblivion.transaction.outbox(for: ids)
+      try oblivion.transaction.dequeue(edits.map(\.id))
+      let withheld = try oblivion.transaction.withheld(for: ids.map { .record($0) })
+      try oblivion.transaction.release(withheld.map(\.key))
+      let live = zip(ids, try oblivion.transaction.records(withIDs: ids)).compactMap(\.1)
+      // Children first, so that those which are forgotten too refer to nothing.
+      for entity in schema.entities.reversed() {
+        let records = live.filter { $0.id.type == entity.type }
+        if records.isEmpty { continue }
+        try oblivion.transaction.delete(records.map { Tombstone(id: $0.id, version: $0.version) })
+      }
+      if let id = try oblivion.transaction.referenced(among: live.map(\.id)).min() {
+        throw SyncError(
+          .invalidEdit, during: "forgetting \(id)", "Records of the store refer to it. Forget them too.")
+      }
+      return edits
+    }
+  }
+
+  private func forgetting(
+    _ body: @escaping @Sendable (Oblivion) throws(SyncError) -> [OutboxEntry]
+  ) async throws(SyncError) -> [OutboxEntry] {
+    let (store, account) = (environment.store, environment.account)
+    let lease = try await store.acquireLease(for: .seconds(60))
+    let forgotten = await Result(of: { () throws(SyncError) in
+      try await store.write(.app) { (transaction) throws(SyncError) in
+        try StoreAccount.demand(account, in: transaction)
+        return try body(Oblivion(transaction))
+      }
+    })
+    try? await store.release(lease)
+    let edits = try forgotten.get()
+    environment.emit(.edited(.everything))
+    return edits
+  }
+}
+
 /// The removal of everything that an account has left in a store.
 private struct Oblivion {
   let transaction: any StoreTransaction
@@ -67,13 +145,18 @@ private struct Oblivion {
     self.transaction = transaction
   }
 
+  func forget(_ type: RecordType) throws(SyncError) -> [OutboxEntry] {
+    let edits = try forgetEdits(of: type)
+    try forgetWithheld(of: type)
+    try forgetRecords(of: type)
+    try beginEpoch(of: type)
+    return edits
+  }
+
   func run() throws(SyncError) -> [OutboxEntry] {
     var edits: [OutboxEntry] = []
     for entity in try transaction.registeredEntities() {
-      edits += try forgetEdits(of: entity.type)
-      try forgetWithheld(of: entity.type)
-      try forgetRecords(of: entity.type)
-      try beginEpoch(of: entity.type)
+      edits += try forget(entity.type)
     }
     try transaction.removeConflicts(settledBefore: Timestamp(microseconds: .max))
     for family in ValueFamily.allCases where family.isOfAccount { try forgetValues(of: family) }

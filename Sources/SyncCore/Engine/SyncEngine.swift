@@ -30,6 +30,7 @@ public final class SyncEngine: Sendable {
   ///   - clock: Waits, measures and stamps; the machine's by default.
   ///   - options: Page sizes, concurrency, retries and guards.
   ///   - edits: How conflicts between local edits and the remote are resolved.
+  ///   - upgrades: Convert records that older versions of the app wrote.
   ///   - account: Names whose records the store holds, such as an id of the user. A store that holds
   ///     those of another account is refused; without a name, nothing is asked.
   ///   - connectivity: Reports whether the network is there; without one, requests are made and
@@ -43,7 +44,7 @@ public final class SyncEngine: Sendable {
     schema: SyncSchema, store: any LocalStore, source: any RemoteRecordSource,
     sink: (any RemoteRecordSink)? = nil,
     clock: any Clock<Duration> = ContinuousClock(), options: SyncOptions = SyncOptions(),
-    edits: EditOptions = EditOptions(), account: String? = nil,
+    edits: EditOptions = EditOptions(), upgrades: [ModelUpgrade] = [], account: String? = nil,
     connectivity: (any ConnectivityMonitor)? = nil, observers: [any SyncObserver] = [],
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) async throws(SyncError) {
@@ -54,6 +55,7 @@ public final class SyncEngine: Sendable {
         .invalidConfiguration, during: "setting up the sync",
         "A merge policy is for \(type), which is not declared.")
     }
+    let upgrades = try ModelUpgrades(upgrades, of: schema)
     try await StoreAccount.claim(account, in: store)
     try await StoredDeclarations.register(schema, with: store)
     let schema = schema.synced(
@@ -67,7 +69,7 @@ public final class SyncEngine: Sendable {
     self.environment = RunEnvironment(
       schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       account: account, connectivity: connectivity,
-      priorities: PriorityBoard(), random: RandomBits(random), emit: { hub.emit($0) })
+      priorities: PriorityBoard(), random: RandomBits(random), emit: { hub.emit($0) }, upgrades: upgrades)
   }
 
   private static func check(
@@ -217,16 +219,18 @@ public final class SyncEngine: Sendable {
     let hub = hub
     return LocalEdits(
       store: environment.store, schema: schema, environment.clock, environment.edits,
-      account: environment.account
+      account: environment.account, subscribe: { hub.subscribe().subscription }
     ) { hub.emit($0) }
   }
 
-  /// Returns the status of each type, in the order in which types are synced.
+  /// Returns the status of each type that is synced, in the order of the sync.
   ///
   /// - Throws: The store's codes.
   /// - Complexity: O(*p*) in the pending edits, beside what the store's counts cost.
   public func status() async throws(SyncError) -> [TypeStatus] {
-    try await TypeStatus.load(schema.entities, from: environment.store, at: environment.clock.timestamp)
+    try await TypeStatus.load(
+      schema.entities.filter { $0.access != .local }, from: environment.store, at: environment.clock.timestamp
+    )
   }
 
   /// Returns the store's knowledge of one record, shown or not.

@@ -17,6 +17,7 @@ struct SyncRun {
       AccountCheck(),  // refuses another account's data, before anything is sent or changed
 
       // First, what the store holds is brought in line with this version of the app and its remote.
+      UpgradePhase(),  // converts records of older versions of the app's model
       DeclarationRelease(),  // merges copies again that a changed declaration no longer withholds
       UpgradeReplay(),  // merges records of a newer schema that the app now understands
       SourceExchange(),  // voids the tokens of another remote
@@ -125,7 +126,7 @@ struct SyncRun {
     // nothing.
     try? await session.entry.write(under: session.lease, asDecider: false, ending: { (end, progress) }) {
       (transaction) throws(SyncError) in
-      for (type, error) in failures {
+      for (type, error) in failures where error.code != .offline {
         var status = try PassOutcomes.load(for: type, from: transaction)
         status.countFailure(error, at: now)
         try status.save(for: type, in: transaction)

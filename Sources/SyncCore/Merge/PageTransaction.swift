@@ -38,6 +38,7 @@ struct PageTransaction: Sendable {
     try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
     try transaction.setCheckpoint(checkpoint, for: entity.type)
     if let status { try status.save(for: entity.type, in: transaction) }
+    try transaction.demandPlaces(of: merge.tally.changed, by: context.schema)
     return merge.tally
   }
 

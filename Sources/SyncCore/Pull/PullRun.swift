@@ -52,7 +52,8 @@ private struct PullRun {
     self.session = session
     self.starts = starts
     schedule = PullSchedule(
-      session.entities, of: session.schema, width: session.environment.options.maximumConcurrentTypes)
+      session.entities.filter { $0.access != .local }, of: session.schema,
+      width: session.environment.options.maximumConcurrentTypes)
   }
 
   /// Pulls every type until all have ended, or the sync stops or fails.

@@ -81,6 +81,10 @@ struct PushRun {
   private let types: [RecordType]
   /// The edits that the remote has refused, with its reasons.
   private var refusals: [RecordID: String] = [:]
+  /// The number of edits at the beginning of the push.
+  private let total: Int
+  /// The records whose edits were answered.
+  private var answered: Set<RecordID> = []
   /// The types of which the remote has accepted updates or deletions.
   private var freed: Set<RecordType> = []
 
@@ -102,7 +106,7 @@ struct PushRun {
       machine: PushMachine(
         pending.map { ($0.type, $0.count) },
         settings: PushMachine.Settings(retry: session.environment.options.retry), stages: stages),
-      types: pending.map(\.type))
+      types: pending.map(\.type), total: pending.reduce(0) { $0 + $1.count })
     var end = try await run.performAll(in: &session)
     var (typeFailures, suspects) = (run.machine.typeFailures, run.machine.suspects)
     if end == .finished, run.machine.failure == nil,
@@ -209,7 +213,8 @@ struct PushRun {
       }
       if session.isStopped { return nil }
       switch result {
-      case .success(let outcomes):
+      case .success(let answers):
+        let outcomes = answers.map { session.environment.upgraded($0) }
         return machine.answered(outcomes, random: session.environment.random.next())
       case .failure(let error): return failed(error, in: session)
       }
@@ -277,6 +282,8 @@ struct PushRun {
       try settlement.run(in: transaction)
     }
     session.report(outcome, of: type)
+    answered.formUnion(answers.lazy.map(\.entry.id))
+    environment.emit(.pushCommitted(done: answered.count, total: max(total, answered.count)))
     for (id, reason) in outcome.refusals { refusals[id] = reason }
     for (answer, result) in zip(answers, outcome.results) where result == .accepted {
       if answer.entry.base.record != nil { freed.insert(type) }

@@ -28,7 +28,7 @@ extension SyncSession {
     for pending in try await pendingEdits(of: entities) {
       let isAny = try await write { (transaction) throws(SyncError) in
         try transaction.makeDue(pending.type) {
-          $0.isRefused && $0.sent == nil && !EditFailure.isReason(of: $0) && !$0.isHeldForAccount
+          $0.isRefused && $0.sent == nil && !EditFailure.isReason(of: $0) && !$0.isHeldByTheApp
         }
       }
       if isAny { reconsidered.append(pending) }

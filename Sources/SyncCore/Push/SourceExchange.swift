@@ -69,7 +69,7 @@ struct SourceExchange: SyncPhase {
     of entries: [OutboxEntry], _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
     guard !entries.isEmpty, let epoch = try epoch(of: entity.type, in: transaction) else { return false }
-    let foreign = entries.filter { !$0.isHeldForAccount && $0.base.version?.isBefore(epoch) ?? false }
+    let foreign = entries.filter { !$0.isHeldByTheApp && $0.base.version?.isBefore(epoch) ?? false }
     guard !foreign.isEmpty else { return false }
     var (queue, moot): ([OutboxEntry], [OutboxEntry]) = ([], [])
     var rows: [Record] = []

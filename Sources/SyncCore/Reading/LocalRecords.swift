@@ -9,7 +9,7 @@ public import SyncPorts
 /// ``undecodable(_:where:)`` lists such records alone.
 public struct LocalRecords: Sendable {
   let store: any LocalStore
-  private let schema: SyncSchema
+  let schema: SyncSchema
   private let clock: any Clock<Duration>
   private let subscribe: (@Sendable () -> EventSequence.Subscription)?
   let emit: @Sendable (SyncEvent) -> Void
@@ -45,8 +45,8 @@ public struct LocalRecords: Sendable {
 
   /// The records as a type of the app's.
   func decoded<T: SyncedRecord>(_ read: ReadRecords, as type: T.Type) -> RecordList<Stored<T>> {
-    read.list { (record, pending) throws(Undecodable) in
-      try record.stored(as: type, pending: pending, reportingTo: emit)
+    read.list { (record, edit) throws(Undecodable) in
+      try record.stored(as: type, edit: edit, reportingTo: emit)
     }
   }
 
@@ -74,7 +74,7 @@ public struct LocalRecords: Sendable {
   ///   - afterKey: Selects only records with a greater key; `order` has to be empty then.
   ///   - limit: The most records to read; `nil` for all.
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared, an
-  ///   order beside `afterKey`, or a negative limit.
+  ///   order beside `afterKey`, a negative limit, or a ``Condition/invalid(_:)`` comparison.
   /// - Complexity: O(log *m* + *k*) for *k* records of *m* if a declared index fits, otherwise
   ///   O(*m*).
   public func filter<T: SyncedRecord>(
@@ -97,7 +97,7 @@ public struct LocalRecords: Sendable {
     _ type: T.Type, where condition: Condition? = nil
   ) async throws(SyncError) -> [Undecodable] {
     var found: [Undecodable] = []
-    var query = Query(T.recordType, where: condition, limit: MergeContext.portion)
+    var query = try Self.query(type, condition, [], MergeContext.portion)
     while true {
       let portion = query
       let records = try await store.read { (snapshot) throws(SyncError) in
@@ -146,7 +146,7 @@ public struct LocalRecords: Sendable {
   public func count<T: SyncedRecord>(
     _ type: T.Type, where condition: Condition? = nil
   ) async throws(SyncError) -> Int {
-    let query = Query(T.recordType, where: condition)
+    let query = try Self.query(type, condition, [], nil)
     return try await store.read { (snapshot) throws(SyncError) in try snapshot.count(query) }
   }
 
@@ -169,39 +169,28 @@ public struct LocalRecords: Sendable {
   ) async throws(SyncError) -> RecordList<Included<T>> {
     let columns = try columns(of: fields, in: T.recordType)
     let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
-    let (read, targets) = try await store.read { (snapshot) throws(SyncError) in
-      let read = try ReadRecords(query, in: snapshot)
-      var ids: Set<RecordID> = []
-      for record in read.records {
-        for column in columns { if let id = column.target(in: record) { ids.insert(id) } }
-      }
-      let wanted = Array(ids)
-      let found = try snapshot.records(withIDs: wanted)
-      var targets: [RecordID: Record] = [:]
-      for (id, record) in zip(wanted, found) { targets[id] = record }
-      return (read, targets)
+    let read = try await store.read { (snapshot) throws(SyncError) in
+      try ReadIncluded(query, columns, in: snapshot)
     }
-    return read.list { (record, pending) throws(Undecodable) in
-      let stored = try record.stored(as: type, pending: pending, reportingTo: emit)
+    return decoded(read, as: type)
+  }
+
+  /// The records as a type of the app's, with the targets of their references.
+  func decoded<T: SyncedRecord>(_ included: ReadIncluded, as type: T.Type) -> RecordList<Included<T>> {
+    included.read.list { (record, edit) throws(Undecodable) in
+      let stored = try record.stored(as: type, edit: edit, reportingTo: emit)
       var references: [FieldName: Record] = [:]
-      for column in columns { references[column.field] = column.target(in: record).flatMap { targets[$0] } }
+      for column in included.columns {
+        references[column.field] = column.target(in: record).flatMap { included.targets[$0] }
+      }
       return Included(record: stored, references: references, emit: emit)
     }
   }
 
-  private struct Column {
-    var field: FieldName
-    var index: Int
-    var type: RecordType
-
-    func target(in record: Record) -> RecordID? {
-      guard index < record.fields.count, case .string(let key) = record.fields[index] else { return nil }
-      return RecordID(type: type, key: key)
-    }
-  }
-
-  private func columns(of fields: [FieldName], in type: RecordType) throws(SyncError) -> [Column] {
-    var columns: [Column] = []
+  func columns(
+    of fields: [FieldName], in type: RecordType
+  ) throws(SyncError) -> [ReadIncluded.Column] {
+    var columns: [ReadIncluded.Column] = []
     for field in fields {
       guard let entity = schema[type], let index = entity.fields.firstIndex(of: field),
         let reference = entity.references.first(where: { $0.field == field })
@@ -210,7 +199,7 @@ public struct LocalRecords: Sendable {
           .invalidConfiguration, during: "reading \(type)", "\(type).\(field) is not declared as a reference."
         )
       }
-      columns.append(Column(field: field, index: index, type: reference.target))
+      columns.append(ReadIncluded.Column(field: field, index: index, type: reference.target))
     }
     return columns
   }
@@ -225,7 +214,7 @@ public struct LocalRecords: Sendable {
       } else if let limit, limit < 0 {
         "The limit is negative: give the most records to read, or none for all."
       } else {
-        nil
+        condition?.flaw
       }
     if let flaw { throw SyncError(.invalidConfiguration, during: "reading \(T.recordType)", flaw) }
     return Query(T.recordType, where: condition, order: order, afterKey: afterKey, limit: limit)
@@ -251,10 +240,10 @@ extension StoreSnapshot {
   }
 }
 
-/// Records from one snapshot, and which of them have pending edits.
+/// Records from one snapshot, and the states of their pending edits.
 struct ReadRecords: Equatable {
   let records: [Record]
-  let pending: Set<RecordID>
+  let edits: [RecordID: EditState]
 
   init(_ query: Query, in snapshot: any StoreSnapshot) throws(SyncError) {
     try self.init(try snapshot.records(query), of: query.type, in: snapshot)
@@ -263,24 +252,59 @@ struct ReadRecords: Equatable {
   init(_ records: [Record], of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
     self.records = records
     let ids = try snapshot.outboxCount(type) == 0 ? [] : records.map(\.id)
-    pending = ids.isEmpty ? [] : Set(try snapshot.outbox(for: ids).map(\.id))
+    edits = try Self.states(of: ids, in: snapshot)
+  }
+
+  static func states(
+    of ids: [RecordID], in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [RecordID: EditState] {
+    if ids.isEmpty { return [:] }
+    return try snapshot.edits(of: ids).mapValues(EditState.init)
   }
 
   /// Decodes each record, and lists those that do not decode.
   func list<Element>(
-    _ decode: (Record, Set<RecordID>) throws(Undecodable) -> Element
+    _ decode: (Record, EditState?) throws(Undecodable) -> Element
   ) -> RecordList<Element> {
     var elements: [Element] = []
     elements.reserveCapacity(records.count)
     var leftOut: [Undecodable] = []
     for record in records {
       do throws(Undecodable) {
-        elements.append(try decode(record, pending))
+        elements.append(try decode(record, edits[record.id]))
       } catch {
         leftOut.append(error)
       }
     }
     return RecordList(elements, leftOut: leftOut, lastKey: records.last?.id.key)
+  }
+}
+
+/// Records from one snapshot, with the targets of some of their references.
+struct ReadIncluded: Equatable {
+  let read: ReadRecords
+  let columns: [Column]
+  let targets: [RecordID: Record]
+
+  /// A field that refers to records.
+  struct Column: Equatable {
+    var field: FieldName
+    var index: Int
+    var type: RecordType
+
+    func target(in record: Record) -> RecordID? {
+      guard index < record.fields.count, case .string(let key) = record.fields[index] else { return nil }
+      return RecordID(type: type, key: key)
+    }
+  }
+
+  init(_ query: Query, _ columns: [Column], in snapshot: any StoreSnapshot) throws(SyncError) {
+    read = try ReadRecords(query, in: snapshot)
+    self.columns = columns
+    let wanted = Array(Set(read.records.flatMap { record in columns.compactMap { $0.target(in: record) } }))
+    var targets: [RecordID: Record] = [:]
+    for (id, record) in zip(wanted, try snapshot.records(withIDs: wanted)) { targets[id] = record }
+    self.targets = targets
   }
 }
 
@@ -301,7 +325,7 @@ public struct Included<Value: SyncedRecord>: Sendable {
   ) throws(SyncError) -> T? {
     guard let record = references[field] else { return nil }
     do throws(Undecodable) {
-      return try record.stored(as: type, pending: [], reportingTo: emit).value
+      return try record.stored(as: type, edit: nil, reportingTo: emit).value
     } catch {
       throw SyncError(.undecodable, during: "reading \(field)", "\(error).", underlying: error)
     }

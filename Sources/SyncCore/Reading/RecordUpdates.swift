@@ -16,37 +16,51 @@ public struct RecordUpdates<Value: SyncedRecord>: AsyncSequence, Sendable {
   /// Reading may fail.
   public typealias Failure = SyncError
 
-  let records: LocalRecords
-  let condition: Condition?
-  let order: [Query.SortField]
-  let limit: Int?
+  let following: Following<ReadRecords, Element>
 
   /// Creates an iterator, which follows the query on its own.
-  public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(updates: self, watch: records.watch())
-  }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: following.makeAsyncIterator()) }
 
   /// An iterator over the results of a query.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let updates: RecordUpdates
-    let watch: CommitWatch
-    private var last: ReadRecords?
-    /// Whether to read without a wait: at first, and after a read that failed.
-    private var isDue = true
-    private var position: StorePosition?
-    private var mark: CommitMark?
-
-    init(updates: RecordUpdates, watch: CommitWatch) {
-      self.updates = updates
-      self.watch = watch
-    }
+    var base: Following<ReadRecords, Element>.AsyncIterator
 
     /// Waits for the next result; `nil` once the task is cancelled.
     ///
     /// - Throws: As ``LocalRecords/filter(_:where:order:afterKey:limit:)``. A further request reads
     ///   again.
-    public mutating func next() async throws(SyncError) -> Element? {
-      let query = try LocalRecords.query(Value.self, updates.condition, updates.order, updates.limit)
+    public mutating func next() async throws(SyncError) -> Element? { try await base.next() }
+  }
+}
+
+/// Follows a read of the store: its result now, and after each commit that changes it.
+struct Following<Read: Equatable & Sendable, Element: Sendable>: AsyncSequence, Sendable {
+  typealias Failure = SyncError
+
+  let store: any LocalStore
+  let watch: @Sendable () -> CommitWatch
+  /// Reads; `nil` if the changes since the result before do not touch that.
+  let read: @Sendable (any StoreSnapshot, Read?, CommittedChanges) throws(SyncError) -> Read?
+  let element: @Sendable (Read) -> Element
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(following: self, watch: watch()) }
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    let following: Following
+    let watch: CommitWatch
+    private var last: Read?
+    /// Whether to read without a wait: at first, and after a read that failed.
+    private var isDue = true
+    private var position: StorePosition?
+    private var mark: CommitMark?
+
+    init(following: Following, watch: CommitWatch) {
+      self.following = following
+      self.watch = watch
+    }
+
+    mutating func next() async throws(SyncError) -> Element? {
+      let readAgain = following.read
       while !Task.isCancelled {
         if !isDue {
           _ = await watch.wait(after: mark, ignoresOwn: false)
@@ -55,17 +69,14 @@ public struct RecordUpdates<Value: SyncedRecord>: AsyncSequence, Sendable {
         isDue = true
         mark = await watch.mark()
         let (start, before) = (position, last)
-        let (read, end) = try await updates.records.store.read { (snapshot) throws(SyncError) in
+        let (read, end) = try await following.store.read { (snapshot) throws(SyncError) in
           let changes = try snapshot.changes(after: start)
-          guard let before, try !before.isTouched(by: changes, of: query.type, in: snapshot) else {
-            return (try ReadRecords(query, in: snapshot) as ReadRecords?, changes.position)
-          }
-          return (nil, changes.position)
+          return (try readAgain(snapshot, before, changes), changes.position)
         }
         (position, isDue) = (end, false)
         guard let read, read != last else { continue }
         last = read
-        return updates.records.decoded(read, as: Value.self)
+        return following.element(read)
       }
       return nil
     }
@@ -89,22 +100,74 @@ extension LocalRecords {
   public func observe<T: SyncedRecord>(
     _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil
   ) -> RecordUpdates<T> {
-    RecordUpdates(records: self, condition: condition, order: order, limit: limit)
+    RecordUpdates(
+      following: Following(store: store, watch: { watch() }) { (snapshot, last, changes) throws(SyncError) in
+        let query = try Self.query(type, condition, order, limit)
+        if let last, try !last.isTouched(by: changes, of: [query.type], in: snapshot) { return nil }
+        return try ReadRecords(query, in: snapshot)
+      } element: {
+        decoded($0, as: type)
+      })
+  }
+
+  /// Follows a query with the targets of some references; see
+  /// ``observe(_:where:order:limit:)`` and ``filter(_:where:order:afterKey:limit:including:)``.
+  ///
+  /// A change of a target is a change of the result.
+  public func observe<T: SyncedRecord>(
+    _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil,
+    including fields: [FieldName]
+  ) -> some AsyncSequence<RecordList<Included<T>>, SyncError> & Sendable {
+    Following(store: store, watch: { watch() }) { (snapshot, last, changes) throws(SyncError) in
+      let query = try Self.query(type, condition, order, limit)
+      let columns = try columns(of: fields, in: query.type)
+      let types = [query.type] + columns.map(\.type)
+      if let last, try !last.read.isTouched(by: changes, of: types, in: snapshot) { return nil }
+      return try ReadIncluded(query, columns, in: snapshot)
+    } element: {
+      decoded($0, as: type)
+    }
+  }
+}
+
+extension LocalEdits {
+  /// Follows a type's outbox: its pending edits and what each waits for, now and after each change.
+  ///
+  /// ```swift
+  /// for try await edits in engine.edits.observe("notes") {
+  ///   show(edits.count, edits.filter { $0.kind == .change }.map(\.reason))
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - limit: The most edits of an element, the oldest ones.
+  /// - Complexity: Each commit repeats ``waiting(_:after:limit:)``.
+  public func observe(
+    _ type: RecordType, limit: Int = 1000
+  ) -> some AsyncSequence<[PendingEdit], SyncError> & Sendable {
+    let entity = schema[type]
+    return Following(store: store, watch: { watch() }) { (snapshot, _, _) throws(SyncError) in
+      try PendingEdit.read(
+        snapshot.portion(outbox: type, after: nil, limit: limit), of: entity, in: snapshot)
+    } element: {
+      $0
+    }
   }
 }
 
 extension ReadRecords {
   /// Whether changes may alter the result.
   fileprivate func isTouched(
-    by changes: CommittedChanges, of type: RecordType, in snapshot: any StoreSnapshot
+    by changes: CommittedChanges, of types: [RecordType], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Bool {
     switch changes.scope {
     case .everything: return true
     case .records(let ids):
-      if ids.contains(where: { $0.type == type }) { return true }
-      // An acknowledged edit changes no record, and is not pending any more.
-      if pending.isEmpty { return false }
-      return Set(try snapshot.outbox(for: Array(pending)).map(\.id)) != pending
+      if ids.contains(where: { types.contains($0.type) }) { return true }
+      // What becomes of an edit at the remote changes no record.
+      if edits.isEmpty { return false }
+      return try Self.states(of: Array(edits.keys), in: snapshot) != edits
     }
   }
 }

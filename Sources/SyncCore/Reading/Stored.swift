@@ -13,24 +13,27 @@ public struct Stored<Value: SyncedRecord>: Sendable {
   public let key: String
   /// The version of the remote's copy that the record is based on.
   public let version: Version
-  /// Whether an edit of the record waits in the outbox.
-  public let hasPendingEdit: Bool
+  /// The state of the record's edit in the outbox; `nil` without one.
+  public let edit: EditState?
 
   /// The payload that the value was read from; `nil` for a value that was not read.
   let origin: Payload?
 
   /// Creates a stored record, for tests and previews.
-  public init(_ value: Value, key: String, version: Version = .unversioned, hasPendingEdit: Bool = false) {
-    self.init(value, key: key, version: version, hasPendingEdit: hasPendingEdit, origin: nil)
+  public init(_ value: Value, key: String, version: Version = .unversioned, edit: EditState? = nil) {
+    self.init(value, key: key, version: version, edit: edit, origin: nil)
   }
 
-  init(_ value: Value, key: String, version: Version, hasPendingEdit: Bool, origin: Payload?) {
+  init(_ value: Value, key: String, version: Version, edit: EditState?, origin: Payload?) {
     self.value = value
     self.key = key
     self.version = version
-    self.hasPendingEdit = hasPendingEdit
+    self.edit = edit
     self.origin = origin
   }
+
+  /// Whether an edit of the record waits in the outbox.
+  public var hasPendingEdit: Bool { edit != nil }
 
   /// The record's type and key.
   public var recordID: RecordID { RecordID(type: Value.recordType, key: key) }
@@ -49,7 +52,7 @@ extension Stored: Equatable where Value: Equatable {
   /// Whether value, key and state are equal, whatever members the records have beside.
   public static func == (a: Stored, b: Stored) -> Bool {
     a.value == b.value && a.key.isSameUTF8(as: b.key) && a.version == b.version
-      && a.hasPendingEdit == b.hasPendingEdit
+      && a.edit == b.edit
   }
 }
 extension Stored: Hashable where Value: Hashable {
@@ -113,12 +116,12 @@ extension RecordList: Equatable where Element: Equatable {}
 extension Record {
   /// Decodes the record, and reports it if that fails.
   func stored<T: SyncedRecord>(
-    as type: T.Type, pending: Set<RecordID>, reportingTo emit: (SyncEvent) -> Void
+    as type: T.Type, edit: EditState?, reportingTo emit: (SyncEvent) -> Void
   ) throws(Undecodable) -> Stored<T> {
     do throws(Undecodable) {
       return Stored(
         try payload.decoded(as: type, key: id.key), key: id.key, version: version,
-        hasPendingEdit: pending.contains(id), origin: payload)
+        edit: edit, origin: payload)
     } catch {
       emit(.undecodable(error.id, reason: error.reason))
       throw error

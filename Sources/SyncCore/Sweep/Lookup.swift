@@ -34,7 +34,7 @@ struct Lookup {
       case .success(let changes):
         // A malformed record exists at the remote as well.
         answer.present = changes.filter { if case .tombstone = $0 { false } else { true } }
-          .map { $0.stamped(epoch: epoch) }
+          .map { environment.upgrades.arriving($0, entity, environment.emit).stamped(epoch: epoch) }
         return answer
       case .failure(let error):
         guard try await environment.waitToRetry(after: error, failures: answer.requests, of: type) else {

@@ -68,7 +68,8 @@ public final class SyncCoordinator: Sendable {
     var machine = TriggerMachine(
       pacing: options.pacing, staleAge: options.staleAfter, settleTime: options.settleTime)
     _ = machine.observe(
-      [network.connectivity], at: Moment(elapsed: .zero, timestamp: engine.environment.clock.timestamp))
+      [options.connectivity(by: network)],
+      at: Moment(elapsed: .zero, timestamp: engine.environment.clock.timestamp))
     state = Mutex(CoordinatorState(machine: machine, network: network))
     feed = ValueFeed(Status(network: network))
   }
@@ -130,10 +131,10 @@ public final class SyncCoordinator: Sendable {
   ) -> R {
     let environment = engine.environment
     let now = Moment(elapsed: elapsed(), timestamp: environment.clock.timestamp)
-    let connectivity = environment.connectivity?.connectivity ?? .unknown
+    let present = environment.connectivity?.status ?? NetworkStatus(.unknown)
     let attempts = environment.attempts.value
     let (result, orphans) = state.withLock { state in
-      state.settle(news: news, connectivity, attempts, at: now)
+      state.settle(news: news, present, options, attempts, at: now)
       let result = body(&state, now)
       // A ticket whose sync is not planned is resolved without an outcome.
       let orphans = state.machine.next(after: now) == nil ? state.takeTickets(running: false) : []
@@ -189,7 +190,9 @@ extension SyncCoordinator {
   ///
   /// - Parameter first: The types to sync first, with the types that they refer to. A running sync
   ///   turns to them after its current page.
+  ///   A type that the schema lacks is left out, and told by ``Event/unknownTypes(_:)``.
   public func requestSync(first: [RecordType] = []) {
+    let first = known(first)
     if !first.isEmpty { engine.prioritize(first) }
     signal(.request, first: first)
   }
@@ -208,9 +211,17 @@ extension SyncCoordinator {
   ///
   /// Its pull begins after the signal, whatever sync of the app's own is running.
   ///
-  /// - Parameter first: The types that the signal names, which are synced first.
+  /// - Parameter first: The types that the signal names, which are synced first. A type that this
+  ///   version of the app does not know is left out, and told by ``Event/unknownTypes(_:)``.
   public func pushSignal(first: [RecordType] = []) {
-    signal(.pushSignal, first: first)
+    signal(.pushSignal, first: known(first))
+  }
+
+  private func known(_ types: [RecordType]) -> [RecordType] {
+    let unknown = types.filter { engine.schema[$0] == nil }
+    if unknown.isEmpty { return types }
+    update { state, _ in state.events.append(.unknownTypes(unknown)) }
+    return types.filter { engine.schema[$0] != nil }
   }
 
   private func signal(_ trigger: SyncTrigger, first: [RecordType] = []) {
@@ -242,6 +253,7 @@ extension SyncCoordinator {
       group.addTask { await self.reportWatcherEvents() }
       group.addTask { await self.serveBackground() }
       if let interval = options.every { group.addTask { await self.ask(every: interval) } }
+      group.addTask { await self.watchEdits() }
       await workOff()
       end()
       group.cancelAll()
@@ -265,6 +277,38 @@ extension SyncCoordinator {
   /// Observes the syncs that the app starts itself, which count for the staleness gate.
   private func watchAttempts() async {
     for await _ in engine.environment.attempts.stream() { observe() }
+  }
+
+  /// Reports edits that are new in the outbox, of this process and of others.
+  private func watchEdits() async {
+    guard options.pushesEdits, engine.environment.sink != nil else { return }
+    let (store, types) = (engine.environment.store, engine.schema.entities.map(\.type))
+    let watch = engine.records.watch()
+    var newest: EditStamp?
+    var mark = await watch.mark()
+    // What waits before the first look is pushed with whatever sync comes first.
+    var isFirst = true
+    while !Task.isCancelled {
+      let start = newest
+      do throws(SyncError) {
+        let found = try await store.read { (snapshot) throws(SyncError) in
+          try snapshot.newestEdit(of: types, after: start)
+        }
+        if let found {
+          newest = found
+          if !isFirst { signal(.edit) }
+        }
+        isFirst = false
+      } catch {
+        // The next commit looks again.
+      }
+      var isNews = false
+      while !isNews, !Task.isCancelled {
+        let awakening = await watch.wait(after: mark, ignoresOwn: true)
+        isNews = awakening.isByOthers || awakening.events.contains(where: \.mayBeEdit)
+      }
+      mark = await watch.mark()
+    }
   }
 
   /// Reports the watchers' events to the observer.
@@ -470,18 +514,40 @@ extension SyncCoordinator {
     public var pacing: SyncPacing
     /// When the coordinator requests time in the background.
     public var background: BackgroundPolicy
+    /// Whether syncs use a mobile network.
+    ///
+    /// Triggers on a network that is not allowed wait as for a network that is away. A sync that runs
+    /// is not stopped, and the app's own ``SyncEngine/sync(_:token:)`` may use every network.
+    public var allowsCellular: Bool
+    /// Whether syncs use a network on which the user asks for little data; see ``allowsCellular``.
+    public var allowsConstrained: Bool
+    /// Whether edits in the outbox are pushed by themselves, soon after they are made.
+    ///
+    /// The edits of other processes on the same store are heard too, if it is a shared store.
+    public var pushesEdits: Bool
 
     /// Creates options; the defaults suit an app.
     public init(
       staleAfter: Duration = .seconds(300), every: Duration? = nil,
       settleTime: Duration = .milliseconds(2500),
-      pacing: SyncPacing = SyncPacing(), background: BackgroundPolicy = BackgroundPolicy()
+      pacing: SyncPacing = SyncPacing(), background: BackgroundPolicy = BackgroundPolicy(),
+      allowsCellular: Bool = true, allowsConstrained: Bool = true, pushesEdits: Bool = true
     ) {
       self.staleAfter = staleAfter
       self.every = every
       self.settleTime = settleTime
       self.pacing = pacing
       self.background = background
+      self.allowsCellular = allowsCellular
+      self.allowsConstrained = allowsConstrained
+      self.pushesEdits = pushesEdits
+    }
+
+    /// The connectivity that a network's status means for syncs.
+    fileprivate func connectivity(by status: NetworkStatus) -> Connectivity {
+      let isRefused =
+        !allowsCellular && status.interface == .cellular || !allowsConstrained && status.isConstrained
+      return isRefused ? .offline : status.connectivity
     }
   }
 
@@ -530,6 +596,8 @@ extension SyncCoordinator {
   public enum Event: Sendable {
     /// The network status changed.
     case network(NetworkStatus)
+    /// A signal named types that the schema lacks. They were left out.
+    case unknownTypes([RecordType])
     /// A trigger was reported, with the decision on it.
     case trigger(SyncTrigger, SyncDecision)
     /// A sync started, because of these triggers.
@@ -570,6 +638,8 @@ extension SyncCoordinator.Event: CustomStringConvertible {
     case .network(let status):
       "network is=\(status.connectivity.rawValue)" + (status.interface.map { " over=\($0.rawValue)" } ?? "")
     case .trigger(let trigger, let decision): "trigger is=\(trigger) \(decision)"
+    case .unknownTypes(let types):
+      "signal.unknown types=\(types.map(\.rawValue).joined(separator: ","))"
     case .started(let triggers): "sync.started for=\(triggers.map(\.description).joined(separator: ","))"
     case .finished(_, let outcome): "sync.finished \(outcome)"
     case .cleanedUp(nil): "cleaned-up outcome=completed"
@@ -622,17 +692,19 @@ private struct CoordinatorState {
   /// It precedes every other change of the state.
   ///
   /// - Parameters:
-  ///   - news: The status from the monitor's stream, which may be older than `connectivity`.
-  ///   - connectivity: What the monitor reports now.
+  ///   - news: The status from the monitor's stream, which may be older than `present`.
+  ///   - present: What the monitor reports now.
   mutating func settle(
-    news: NetworkStatus?, _ connectivity: Connectivity, _ attempts: Attempts, at now: Moment
+    news: NetworkStatus?, _ present: NetworkStatus, _ options: SyncCoordinator.Options, _ attempts: Attempts,
+    at now: Moment
   ) {
     if machine.hear(attempts) { problem = nil }
     if let news {
       if network != news { events.append(.network(news)) }
       network = news
     }
-    add(machine.observe([news?.connectivity, connectivity].compactMap(\.self), at: now))
+    let seen = [news, present].compactMap { $0.map(options.connectivity(by:)) }
+    add(machine.observe(seen, at: now))
   }
 
   /// Returns the next step. A sync that is returned has begun.
@@ -712,6 +784,35 @@ private final class RunTicket: Sendable {
         return state.outcome
       }
       if let known { continuation.resume(returning: known) }
+    }
+  }
+}
+
+extension StoreSnapshot {
+  /// The stamp of the newest edit of the app's in the outbox, if it is newer than another.
+  fileprivate func newestEdit(
+    of types: [RecordType], after start: EditStamp?
+  ) throws(SyncError) -> EditStamp? {
+    var newest: EditStamp?
+    for type in types where try outboxCount(type) > 0 {
+      var last = start
+      while let portion = Optional(try self.portion(outbox: type, after: last)), let end = portion.last {
+        last = end.edit.stamp
+        if portion.contains(where: { $0.author == .app && !$0.isHeldByTheApp }) {
+          newest = max(newest ?? end.edit.stamp, end.edit.stamp)
+        }
+      }
+    }
+    return newest
+  }
+}
+
+extension SyncEvent {
+  /// Whether the outbox may have an edit that it had not before.
+  fileprivate var mayBeEdit: Bool {
+    switch self {
+    case .edited, .lost: true
+    default: false
     }
   }
 }

@@ -15,6 +15,8 @@ public enum SyncTrigger: Hashable, Sendable {
   case connectivityRestored
   /// The remote announced a change.
   case pushSignal
+  /// The app has edited records, in this process or in another one.
+  case edit
   /// The system gave time in the background.
   case background(BackgroundRequest.Kind)
   /// An attempt failed, and another one is due when the pause is over.
@@ -31,6 +33,7 @@ extension SyncTrigger: CustomStringConvertible {
     case .requestIfStale: "request-if-stale"
     case .connectivityRestored: "connectivity-restored"
     case .pushSignal: "push-signal"
+    case .edit: "edit"
     case .background(let kind): "background-\(kind.rawValue)"
     case .retry: "retry"
     }
@@ -42,7 +45,7 @@ extension SyncTrigger: CustomStringConvertible {
   var overtakesBackoff: Bool {
     switch self {
     case .request, .connectivityRestored, .background: true
-    case .launch, .foreground, .requestIfStale, .pushSignal, .retry: false
+    case .launch, .foreground, .requestIfStale, .pushSignal, .edit, .retry: false
     }
   }
 
@@ -56,7 +59,7 @@ extension SyncTrigger: CustomStringConvertible {
     switch self {
     case .launch, .foreground: age
     case .requestIfStale(let age): age
-    case .request, .connectivityRestored, .pushSignal, .background, .retry: nil
+    case .request, .connectivityRestored, .pushSignal, .edit, .background, .retry: nil
     }
   }
 }

@@ -177,7 +177,9 @@ struct TriggerMachine {
       return .ignored(reason)
     }
     let isJoining = planned != nil
-    plan(trigger, first: first, from: now.elapsed + (trigger == .pushSignal ? pacing.gathering : .zero))
+    plan(
+      trigger, first: first,
+      from: now.elapsed + (trigger == .pushSignal || trigger == .edit ? pacing.gathering : .zero))
     guard running == nil, let next = next(after: now) else { return .follows }
     return isJoining ? .joined(next) : .planned(next)
   }

@@ -72,6 +72,6 @@ extension Entity {
     Entity(
       type, schemaVersion: schemaVersion, schemaVersionField: schemaVersionField,
       references: references, naturalKey: naturalKey, indexes: indexes, stamping: stamping,
-      immutable: immutable, visibility: visibility)
+      immutable: immutable, visibility: visibility, access: access)
   }
 }

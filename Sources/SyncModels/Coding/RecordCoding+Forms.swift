@@ -102,6 +102,19 @@ extension JSONScalar {
   }
 }
 
+extension FieldValue {
+  /// The value as a scalar; `nil` for null, an array or an object.
+  var scalar: JSONScalar? {
+    switch self {
+    case .null, .composite: nil
+    case .integer(let value): .number("\(value)")
+    case .double(let value): .number("\(value)")
+    case .string(let value): .string(value)
+    case .boolean(let value): .boolean(value)
+    }
+  }
+}
+
 extension JSONScalar {
   /// Parses a number in the grammar of JSON; `nil` for other text.
   package init?(spelling text: String) {

@@ -23,6 +23,8 @@ public struct RecordCoding: Sendable {
 
   /// The place of an `Identifiable` type's `id`.
   public var key: KeyMember
+  /// The values that members have where a record lacks them, or has null.
+  public var defaults: [FieldName: FieldValue]
   private var types: [ObjectIdentifier: any Sendable] = [:]
   private var fields: [Field: any Sendable] = [:]
 
@@ -32,8 +34,12 @@ public struct RecordCoding: Sendable {
   ///   - forms: The forms of values that differ from their type's ``ScalarFormed/scalarForm``. Of
   ///     two for one place, the later counts.
   ///   - key: Where an `Identifiable` type's `id` has its place.
-  public init(_ forms: Form..., key: KeyMember = .member("id")) {
+  ///   - defaults: The values of members that a record may lack, for a `var isDone = false`: Swift's
+  ///     own decoding asks for each member. They are read only. Typed conditions count a missing
+  ///     member as its default; it sorts first. An array or an object cannot be a default.
+  public init(_ forms: Form..., key: KeyMember = .member("id"), defaults: [FieldName: FieldValue] = [:]) {
     self.key = key
+    self.defaults = defaults
     for form in forms {
       if form.path.isEmpty {
         types[form.type] = form.form

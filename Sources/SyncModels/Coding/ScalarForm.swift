@@ -18,6 +18,8 @@ public enum JSONScalar: Hashable, Sendable {
 public struct ScalarForm<Value>: Sendable {
   /// What the form is, with its article, for messages: `an RFC 3339 date`.
   public let name: String
+  /// What the form's texts are compared as; `nil` if one value has one text, or the form has none.
+  public let meaning: TextMeaning?
   let read: @Sendable (JSONScalar) -> Value?
   let write: @Sendable (Value) -> JSONScalar?
 
@@ -25,14 +27,17 @@ public struct ScalarForm<Value>: Sendable {
   ///
   /// - Parameters:
   ///   - name: What the form is, with its article.
+  ///   - meaning: What the form's texts are compared as; `nil` for a form without texts, or whose
+  ///     texts have no order.
   ///   - read: Returns the value of a JSON scalar, or `nil` if it is of another form.
   ///   - write: Returns a value in this form, or `nil` if the form has no place for it. Reading the
   ///     result gives an equal value.
   public init(
-    _ name: String, read: @escaping @Sendable (JSONScalar) -> Value?,
+    _ name: String, meaning: TextMeaning? = nil, read: @escaping @Sendable (JSONScalar) -> Value?,
     write: @escaping @Sendable (Value) -> JSONScalar?
   ) {
     self.name = name
+    self.meaning = meaning
     self.read = read
     self.write = write
   }

@@ -61,10 +61,11 @@ extension Payload {
     var decoder = JSONByteDecoder()
     decoder.forms = coding
     do {
+      var added = coding.addedDefaults
       if let member = coding.keyMember, let value = T.json(ofKey: key) {
-        return try decoder.decode(T.self, from: bytes, addingIfAbsent: member.rawValue, value)
+        added.append(JSONByteDecoder.Addition(member.rawValue, value, replacesNull: false))
       }
-      return try decoder.decode(T.self, from: bytes)
+      return try decoder.decode(T.self, from: bytes, adding: added)
     } catch {
       throw Undecodable(id: RecordID(type: T.recordType, key: key), reason: CodingFlaw(error).description)
     }
@@ -135,6 +136,13 @@ extension SyncedRecord {
 }
 
 extension RecordCoding {
+  /// The members that a record gets where it lacks them.
+  fileprivate var addedDefaults: [JSONByteDecoder.Addition] {
+    defaults.compactMap { name, value in
+      value.scalar?.json.map { JSONByteDecoder.Addition(name.rawValue, $0, replacesNull: true) }
+    }
+  }
+
   /// The member in whose place the key stands; `nil` if `id` is not the key.
   package var keyMember: FieldName? {
     switch key {

@@ -37,6 +37,8 @@ public struct Entity: Hashable, Sendable, Codable {
   public let immutable: [FieldName]
   /// When readers see the changes of a sync.
   public let visibility: Visibility
+  /// Which way the type's records go.
+  public let access: Access
   /// Every declared field once: references first, then the natural key's, then the indexed ones.
   public let fields: [FieldName]
   /// The traits of the type's remote; empty in a bare declaration.
@@ -49,7 +51,7 @@ public struct Entity: Hashable, Sendable, Codable {
     _ type: RecordType, schemaVersion: Int = 1, schemaVersionField: FieldName? = nil,
     references: [Reference] = [], naturalKey: NaturalKey? = nil, indexes: [FieldName] = [],
     stampField: FieldName? = nil, stamping: Stamping = .automatic, immutable: [FieldName] = [],
-    visibility: Visibility = .perPage
+    visibility: Visibility = .perPage, access: Access = .readWrite
   ) {
     self.type = type
     self.schemaVersion = schemaVersion
@@ -60,12 +62,29 @@ public struct Entity: Hashable, Sendable, Codable {
     self.stamping = stampField.map { .field($0) } ?? stamping
     self.immutable = immutable
     self.visibility = visibility
+    self.access = access
     var fields: [FieldName] = []
     for field in references.map(\.field) + (naturalKey?.fields ?? []) + indexes where !fields.contains(field)
     {
       fields.append(field)
     }
     self.fields = fields
+  }
+
+  /// Which way a type's records go.
+  public enum Access: String, Hashable, Sendable, Codable {
+    /// From the remote to the store, and the app's edits back.
+    case readWrite
+    /// From the remote to the store. An edit by the app is an error, `invalidEdit`.
+    ///
+    /// What the engine itself has to write, such as the deletion of duplicates, goes to the remote.
+    case readOnly
+    /// Nowhere: the records stay in this store, and edits of them are complete at once.
+    ///
+    /// A sync neither pulls nor pushes the type. Records of other types cannot refer to it by an
+    /// ordered reference, as the remote would lack the target. Records that were made while a type was
+    /// local are not pushed once it is no more: write them again then, before the next sync.
+    case local
   }
 
   /// When readers see the changes of a sync.

@@ -14,6 +14,14 @@ enum EntityChecks {
       try checkFields(of: entity)
     }
     let declared = Set(entities.map(\.type))
+    let local = Set(entities.filter { $0.access == .local }.map(\.type))
+    for entity in entities where entity.access != .local {
+      guard let reference = entity.references.first(where: { $0.isOrdered && local.contains($0.target) })
+      else { continue }
+      throw invalid(
+        "\(entity.type).\(reference.field) refers to \(reference.target), which is local. Declare the reference with `ordered: false`."
+      )
+    }
     for entity in entities {
       for reference in entity.references where !declared.contains(reference.target) {
         throw invalid(

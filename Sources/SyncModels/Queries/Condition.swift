@@ -14,6 +14,14 @@ public indirect enum Condition: Hashable, Sendable {
   case isIn(FieldName, [FieldValue])
   /// The field is between two bounds of one JSON type, each included, excluded or absent.
   case within(FieldName, lower: Bound?, upper: Bound?)
+  /// What the field's text means is between two bounds, each included, excluded or absent.
+  ///
+  /// The bounds are texts of that meaning. A text without the meaning is not between them.
+  case meaning(FieldName, TextMeaning, lower: Bound?, upper: Bound?)
+  /// The field's text contains another, or begins with it, whatever the case and the marks of letters.
+  case text(FieldName, String, isPrefix: Bool)
+  /// A comparison that has no sound result, with the reason. A query with it throws.
+  case invalid(String)
   /// All of the conditions hold. With no condition, always.
   case all([Condition])
   /// At least one of the conditions holds. With no condition, never.
@@ -59,6 +67,29 @@ public indirect enum Condition: Hashable, Sendable {
   public static func atMost(_ field: FieldName, _ value: FieldValue) -> Condition {
     .within(field, lower: nil, upper: Bound(value, isIncluded: true))
   }
+
+  /// The field's text means the same as a value's.
+  public static func equal(_ field: FieldName, _ value: FieldValue, as meaning: TextMeaning) -> Condition {
+    range(field, from: value, to: value, as: meaning)
+  }
+
+  /// What the field's text means is between two values, both included.
+  public static func range(
+    _ field: FieldName, from lower: FieldValue, to upper: FieldValue, as meaning: TextMeaning
+  ) -> Condition {
+    .meaning(
+      field, meaning, lower: Bound(lower, isIncluded: true), upper: Bound(upper, isIncluded: true))
+  }
+
+  /// The field's text contains another, whatever the case and the marks of letters.
+  public static func contains(_ field: FieldName, _ text: String) -> Condition {
+    .text(field, text, isPrefix: false)
+  }
+
+  /// The field's text begins with another, whatever the case and the marks of letters.
+  public static func hasPrefix(_ field: FieldName, _ text: String) -> Condition {
+    .text(field, text, isPrefix: true)
+  }
 }
 
 extension Condition {
@@ -70,6 +101,11 @@ extension Condition {
     case .equal(let field, let wanted): value(field) == wanted
     case .isIn(let field, let wanted): wanted.contains(value(field))
     case .within(let field, let lower, let upper): Self.lies(value(field), lower, upper)
+    case .meaning(let field, let meaning, let lower, let upper):
+      Self.lies(meaning.value(of: value(field)), lower?.meaning(meaning), upper?.meaning(meaning))
+    case .text(let field, let text, let isPrefix):
+      Self.matches(value(field), TextMeaning.folded.value(of: .string(text)), isPrefix)
+    case .invalid: false
     case .all(let conditions): conditions.allSatisfy { $0.isSatisfied(by: value) }
     case .any(let conditions): conditions.contains { $0.isSatisfied(by: value) }
     case .not(let condition): !condition.isSatisfied(by: value)
@@ -85,14 +121,42 @@ extension Condition {
     return true
   }
 
+  private static func matches(_ value: FieldValue, _ wanted: FieldValue, _ isPrefix: Bool) -> Bool {
+    guard case .string(let text) = value, case .string(let wanted) = wanted,
+      case .string(let folded) = TextMeaning.folded.value(of: .string(text))
+    else { return false }
+    let (whole, part) = (Array(folded.utf8), Array(wanted.utf8))
+    return part.isEmpty || (isPrefix ? whole.starts(with: part) : whole.contains(part))
+  }
+
+  /// Why the condition has no sound result; `nil` if it has one.
+  package var flaw: String? {
+    switch self {
+    case .equal, .isIn, .within, .meaning, .text: nil
+    case .invalid(let reason): reason
+    case .all(let conditions), .any(let conditions): conditions.lazy.compactMap(\.flaw).first
+    case .not(let condition): condition.flaw
+    }
+  }
+
   /// Every field that the condition mentions.
   package var fields: Set<FieldName> {
     switch self {
-    case .equal(let field, _), .isIn(let field, _), .within(let field, _, _): [field]
+    case .equal(let field, _), .isIn(let field, _), .within(let field, _, _),
+      .meaning(let field, _, _, _), .text(let field, _, _):
+      [field]
+    case .invalid: []
     case .all(let conditions), .any(let conditions):
       conditions.reduce(into: []) { $0.formUnion($1.fields) }
     case .not(let condition): condition.fields
     }
+  }
+}
+
+extension Condition.Bound {
+  /// The bound of comparable values.
+  package func meaning(_ meaning: TextMeaning) -> Self {
+    Self(meaning.value(of: value), isIncluded: isIncluded)
   }
 }
 

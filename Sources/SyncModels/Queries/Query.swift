@@ -31,11 +31,19 @@ public struct Query: Hashable, Sendable {
     public var field: FieldName
     /// Whether the greatest value comes first.
     public var isDescending: Bool
+    /// What the field's texts are compared as; `nil` for their bytes.
+    ///
+    /// Texts of one meaning are sorted by key.
+    public var meaning: TextMeaning?
 
     /// Sorts by a field.
-    public init(_ field: FieldName, descending: Bool = false) {
+    ///
+    /// A declared index serves an order without a `meaning`. With one, all selected records are
+    /// sorted.
+    public init(_ field: FieldName, descending: Bool = false, as meaning: TextMeaning? = nil) {
       self.field = field
       self.isDescending = descending
+      self.meaning = meaning
     }
 
     /// Sorts by a field, ascending.
@@ -44,11 +52,16 @@ public struct Query: Hashable, Sendable {
     }
 
     /// Sorts by a field, the least value first.
-    public static func ascending(_ field: FieldName) -> SortField { SortField(field) }
+    public static func ascending(_ field: FieldName, as meaning: TextMeaning? = nil) -> SortField {
+      SortField(field, as: meaning)
+    }
 
     /// Sorts by a field, the greatest first.
-    public static func descending(_ field: FieldName) -> SortField {
-      SortField(field, descending: true)
+    public static func descending(_ field: FieldName, as meaning: TextMeaning? = nil) -> SortField {
+      SortField(field, descending: true, as: meaning)
     }
+
+    /// The value by which a record is sorted.
+    package func value(of field: FieldValue) -> FieldValue { meaning?.value(of: field) ?? field }
   }
 }

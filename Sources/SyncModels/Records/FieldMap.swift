@@ -41,6 +41,17 @@ public struct FieldMap: Sendable {
     }
   }
 
+  /// The string, number or Boolean value of a member; `nil` for a member that is none or is not there.
+  ///
+  /// Setting `nil` removes the member, and so does a number that JSON cannot spell.
+  public subscript(scalar field: FieldName) -> JSONScalar? {
+    get {
+      guard let bytes = self[field], let value = try? JSONValueSlice(checking: bytes) else { return nil }
+      return JSONScalar(value)
+    }
+    set { self[field] = newValue?.json.map { $0[...] } }
+  }
+
   /// Whether a member is missing or null. Readers treat both alike.
   public func isLacking(_ field: FieldName) -> Bool {
     values[field]?.elementsEqual("null".utf8) ?? true

@@ -41,6 +41,10 @@ public enum SyncEvent: Sendable {
   case editRefused(RecordID, reason: String)
   /// The remote's storage is full. This many edits stay in the outbox.
   case remoteStorageFull(pending: Int)
+  /// The answers to some edits are stored: those of so many edits of the push, of so many in all.
+  ///
+  /// An edit that is sent again in the same push counts once.
+  case pushCommitted(done: Int, total: Int)
   /// The push ended. Waiting edits were sent, as far as possible.
   case pushFinished(PushCounts)
   /// A sweep was not carried out.

@@ -22,7 +22,7 @@ struct RemoteTruth {
 
   init(
     _ remote: InMemoryRemote, _ schema: SyncSchema, _ edits: RemoteEdits, keeps rules: FinalRules?,
-    now: Timestamp, _ shape: WorldShape
+    now: Timestamp, _ shape: WorldShape, showing shows: (RecordType) -> Condition?
   ) {
     isFull =
       remote.recordQuota.map { quota in
@@ -35,8 +35,11 @@ struct RemoteTruth {
     for entity in schema.entities {
       for (key, payload) in remote.records(of: entity.type) {
         let id = RecordID(type: entity.type, key: key)
+        let fields = try? entity.fields(of: payload)
+        let copy = Record(id: id, version: .unversioned, payload: payload, fields: fields ?? [])
+        guard shows(entity.type)?.isSatisfied(by: copy, of: entity) ?? true else { continue }
         payloads[id] = payload
-        guard let fields = try? entity.fields(of: payload),
+        guard let fields,
           let schema = try? entity.schemaVersion(of: payload), schema <= entity.schemaVersion
         else { continue }
         records[id] = Record(

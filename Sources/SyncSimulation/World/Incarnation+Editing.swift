@@ -60,7 +60,7 @@ extension Incarnation {
     let (choices, keys) = (world.choices, world.shape.keys)
     if let records = world.records {
       return try await engine.edits.perform { (batch) throws(SyncError) in
-        try records.edit(id, in: &batch, WorldRandom(choices, keys: keys))
+        try records.edit(id, in: &batch, WorldRandom(choices, keys: keys, of: records))
       }
     }
     let areCirclesPossible = world.shape.hazards.contains(.circles)

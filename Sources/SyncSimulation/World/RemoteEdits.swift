@@ -107,9 +107,9 @@ final class RemoteEdits: Sendable {
 
   /// A random record of the world's ids.
   func anyRecord() -> RecordID {
-    if let types = records?.types, !types.isEmpty {
+    if let records, case let types = records.types, !types.isEmpty {
       let type = types[choices.below(types.count)]
-      return RecordID(type: type, key: WorldRandom(choices, keys: shape.keys).key(of: type))
+      return RecordID(type: type, key: WorldRandom(choices, keys: shape.keys, of: records).key(of: type))
     }
     let type: RecordType = choices.pick("games", "teams", "leagues", "games")
     return RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
@@ -255,7 +255,8 @@ final class RemoteEdits: Sendable {
     if let records {
       let current =
         choices.once(in: 4) ? nil : remote.records(of: id.type).first { $0.key == id.key }?.payload
-      let written = records.payload(of: id, over: current, WorldRandom(choices, keys: shape.keys))
+      let written = records.payload(
+        of: id, over: current, WorldRandom(choices, keys: shape.keys, of: records))
       return written.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "{}"
     }
     let name = choices.number(in: 1...3)

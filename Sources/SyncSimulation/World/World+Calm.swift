@@ -113,7 +113,8 @@ extension World {
       watch.checkObservers(told, "at the end")
       trace.mix(UInt64(view.live.count))
       let truth = RemoteTruth(
-        remotes.current, schema, edits, keeps: finalRules, now: machines[0].timestamp, shape)
+        remotes.current, schema, edits, keeps: finalRules, now: machines[0].timestamp, shape,
+        showing: shows)
       // A verification finds what no reader should see, by other ways than the world's own checks.
       let report = try await StoreVerification(of: store).run()
       let differences =

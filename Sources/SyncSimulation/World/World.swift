@@ -12,6 +12,7 @@ final class World: Sendable {
   let shape: WorldShape
   /// The app's own records; `nil` for the built-in ones.
   let records: WorldRecords?
+  let shows: @Sendable (RecordType) -> Condition?
   let executor: SeededExecutor
   let time: VirtualTime
   let remotes: Remotes
@@ -86,11 +87,11 @@ final class World: Sendable {
     bench = try plan.stores { databaseClock.timestamp }
     faults = FaultPlan(shape.hazards, single: plan.fault, choices: choices)
     records = plan.records
+    shows = plan.shows
     let schema = if let records { records.schema } else { try AppVersion().schema(shape) }
+    let names = plan.records ?? WorldRecords(schema)
     let ids = schema.entities.flatMap { entity in
-      (Array(1...shape.keys) + [99]).map {
-        RecordID(type: entity.type, key: WorldRandom.key(of: entity.type, $0))
-      }
+      (Array(1...shape.keys) + [99]).map { RecordID(type: entity.type, key: names.key(of: entity.type, $0)) }
     }
     watch = Watch(
       types: schema.entities.map(\.type), ids: ids, versions: remotes.home.source.capabilities.versions,

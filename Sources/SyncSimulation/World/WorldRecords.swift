@@ -19,6 +19,8 @@ public struct WorldRecords: Sendable {
   /// The app's declarations.
   public let schema: SyncSchema
   private var kinds: [RecordType: Kind] = [:]
+  /// How the app names the records of a type, which a world numbers.
+  fileprivate var names: [RecordType: @Sendable (Int) -> String] = [:]
 
   /// How records of one type come and change.
   private struct Kind: Sendable {
@@ -35,14 +37,18 @@ public struct WorldRecords: Sendable {
   ///
   /// - Parameters:
   ///   - type: The model of the type.
+  ///   - keys: Gives the key of the record with a number, 1 to 99, for an app whose keys are UUIDs or
+  ///     numbers: `{ String($0) }`. By default it is a letter with the number.
   ///   - make: Creates the record of a key. For a reference, ``WorldRandom/key(of:)`` gives the
   ///     key of a record that may be there.
   ///   - change: Changes a record as a user would: some members at a time, so that the edits of
   ///     two users differ in them.
   public mutating func add<Value: SyncedRecord & Encodable>(
-    _ type: Value.Type, make: @escaping @Sendable (_ key: String, _ random: WorldRandom) -> Value,
+    _ type: Value.Type, keys: (@Sendable (Int) -> String)? = nil,
+    make: @escaping @Sendable (_ key: String, _ random: WorldRandom) -> Value,
     change: @escaping @Sendable (_ value: inout Value, _ random: WorldRandom) -> Void
   ) {
+    names[Value.recordType] = keys
     kinds[Value.recordType] = Kind(
       written: { key, current, random in
         var value = make(key, random)
@@ -69,6 +75,11 @@ public struct WorldRecords: Sendable {
   /// The types that have records, in the order of the schema.
   var types: [RecordType] { schema.entities.map(\.type).filter { kinds[$0] != nil } }
 
+  /// The key of a type's record with a number.
+  func key(of type: RecordType, _ number: Int) -> String {
+    names[type]?(number) ?? "\(type.rawValue.prefix(1))\(number)"
+  }
+
   /// What another client writes; `nil` for a record that JSON cannot represent.
   func payload(of id: RecordID, over current: Payload?, _ random: WorldRandom) -> Payload? {
     try? kinds[id.type]?.written(id.key, current, random)
@@ -84,10 +95,12 @@ public struct WorldRecords: Sendable {
 public struct WorldRandom: Sendable {
   private let choices: Choices
   private let keys: Int
+  private let records: WorldRecords
 
-  init(_ choices: Choices, keys: Int) {
+  init(_ choices: Choices, keys: Int, of records: WorldRecords) {
     self.choices = choices
     self.keys = keys
+    self.records = records
   }
 
   /// Returns a number in a range; the lower end is the mildest.
@@ -102,10 +115,7 @@ public struct WorldRandom: Sendable {
   public func once(in times: Int) -> Bool { choices.once(in: times) }
 
   /// Returns the key of a record that may be there, for a reference to it.
-  public func key(of type: RecordType) -> String { Self.key(of: type, choices.number(in: 1...keys)) }
-
-  /// The key of a type's record with a number.
-  static func key(of type: RecordType, _ number: Int) -> String { "\(type.rawValue.prefix(1))\(number)" }
+  public func key(of type: RecordType) -> String { records.key(of: type, choices.number(in: 1...keys)) }
 }
 
 extension Hazard {

@@ -2,6 +2,7 @@ import CanonicalSyncTestServers
 import HTTPAdapters
 import SyncModels
 import SyncPorts
+import Synchronization
 import Testing
 
 @Suite("The meaning of a JSON API's answers to edits", .timeLimit(.minutes(10)))
@@ -202,5 +203,68 @@ struct RESTSinkTests {
       nil, answered: Self.answer(Self.stored), Self.elsewhere, Self.answer(Self.stored))
     #expect(kept.outcome == .retryLater(after: nil))
     #expect(kept.requests.map(\.method) == ["GET", "DELETE", "GET"])
+  }
+
+  // MARK: Side by side
+
+  /// An API without records, which waits for other writes before it answers one.
+  private final class CrowdedTransport: HTTPTransport {
+    let counts = Mutex((now: 0, most: 0, sent: 0))
+    let failing: String
+
+    init(failing: String) { self.failing = failing }
+
+    func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+      guard request.method == "PUT" else { return HTTPResponse(status: 404) }
+      counts.withLock { ($0.now, $0.most, $0.sent) = ($0.now + 1, max($0.most, $0.now + 1), $0.sent + 1) }
+      for _ in 0..<2000 where counts.withLock({ $0.most < 8 }) { await Task.yield() }
+      counts.withLock { $0.now -= 1 }
+      if request.address.path.hasSuffix(failing) {
+        throw SyncError(.remoteUnavailable, during: "sending", "The connection broke.")
+      }
+      return HTTPResponse(status: 200, body: request.body)
+    }
+  }
+
+  private static func pushMany(
+    _ entity: Entity, atOnce: String = "", failing: String = "-"
+  ) async throws -> (outcomes: [PushOutcome], most: Int) {
+    let transport = CrowdedTransport(failing: failing)
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","push":{"write":"PUT items/{id}"\#(atOnce)}}}}"#
+    let source = try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport)
+    let changes = (1...20).map { number in
+      OutgoingChange(
+        id: RecordID(type: "items", key: "i\(number)"),
+        content: .upsert(payload(#"{"id":"i\#(number)"}"#), schemaVersion: 1), base: .none,
+        key: IdempotencyKey("\(number)"),
+        stamp: EditStamp(physical: Timestamp(milliseconds: Int64(number)), replica: "test"))
+    }
+    let outcomes = try await RESTSink(source).push(changes, entities: SyncSchema(entity))
+    return (outcomes, transport.counts.withLock { $0.most })
+  }
+
+  @Test func editsAreSentEightAtATime() async throws {
+    let (outcomes, most) = try await Self.pushMany(Entity("items"))
+    #expect(most == 8 && outcomes.map { Self.accepted($0) } == (1...20).map { #"{"id":"i\#($0)"}"# })
+    #expect(try await Self.pushMany(Entity("items"), atOnce: #","atOnce":1"#).most == 1)
+    #expect(try await Self.pushMany(Entity("items"), atOnce: #","atOnce":3"#).most == 3)
+    // One may refer to another.
+    let circle = Entity("items", references: [.to("items", by: "parent")])
+    #expect(try await Self.pushMany(circle).most == 1)
+    #expect(throws: SyncError.self) {
+      try RESTAPI(
+        json: Array(
+          #"{"base":"https://a.test","types":{"items":{"path":"i","push":{"write":"PUT i/{id}","atOnce":0}}}}"#
+            .utf8), named: "api.json")
+    }
+  }
+
+  @Test func aFailureLeavesTheRestForLater() async throws {
+    let (outcomes, _) = try await Self.pushMany(Entity("items"), failing: "/i3")
+    #expect(outcomes.count == 20)
+    #expect(outcomes.prefix(8).map { Self.accepted($0) != nil } == (1...8).map { $0 != 3 })
+    #expect(outcomes[2] == .retryLater(after: nil))
+    #expect(outcomes.dropFirst(8).allSatisfy { $0 == .retryLater(after: nil) })
   }
 }

@@ -28,6 +28,7 @@ struct EventTests {
     case .editRefused: "editRefused"
     case .policyFailed: "policyFailed"
     case .remoteStorageFull: "remoteStorageFull"
+    case .pushCommitted: "pushCommitted"
     case .pushFinished: "pushFinished"
     case .finished: "finished"
     case .failed: "failed"

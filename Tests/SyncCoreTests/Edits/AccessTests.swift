@@ -1,0 +1,132 @@
+import CanonicalSync
+import InMemoryAdapters
+import SyncAdapters
+import Testing
+
+/// Which records leave the store, and which an app may edit.
+@Suite("Access to a type, drafts and forgetting", .timeLimit(.minutes(10)))
+struct AccessTests {
+  private let id = RecordID(type: "meters", key: "m")
+
+  private func world(_ access: Entity.Access, _ others: [Entity] = []) async throws -> PushWorld {
+    try await PushWorld([Entity("meters", access: access)] + others)
+  }
+
+  @Test func aReadOnlyTypeIsPulledAndNotEdited() async throws {
+    let world = try await world(.readOnly)
+    world.remote.upsert("meters", "m", #"{"name":1}"#)
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"name":1}"#])
+    await #expect { try await world.write("meters", "m") } throws: {
+      ($0 as? SyncError)?.code == .invalidEdit
+    }
+    await #expect { try await world.delete("meters", "m") } throws: {
+      ($0 as? SyncError)?.code == .invalidEdit
+    }
+    #expect(try await world.outbox().isEmpty && world.here() == ["m": #"{"name":1}"#])
+  }
+
+  @Test func aLocalTypeNeverLeavesTheStore() async throws {
+    let world = try await world(
+      .local, [Entity("teams"), Entity("marks", references: [.to("teams", by: "team")], access: .local)])
+    world.remote.upsert("meters", "x", #"{"name":1}"#)
+    world.remote.upsert("teams", "t", #"{"name":"T"}"#)
+    try await world.write("meters", "m")
+    try await world.write("meters", "n")
+    let result = try await world.engine.sync()
+    #expect(result.failures.isEmpty && result.total.inserted == 1)
+    #expect(world.there() == ["x": #"{"name":1}"#])
+    #expect(world.here() == ["m": #"{"name":1}"#, "n": #"{"name":1}"#])
+    #expect(try await world.outbox().isEmpty)
+    // They may refer to what is synced, and survive complete listings.
+    try await world.write("marks", "k", ["team": #""t""#])
+    try await world.write("meters", "m", ["name": "2"])
+    try await world.delete("meters", "n")
+    _ = try await world.engine.resync()
+    #expect(world.here() == ["m": #"{"name":2}"#] && world.here("marks") == ["k": #"{"team":"t"}"#])
+    #expect(try await world.outbox("marks").isEmpty)
+    #expect(try await world.engine.status().map(\.type) == ["teams"])
+  }
+
+  @Test func aSyncedTypeCannotNeedALocalOne() {
+    #expect {
+      try SyncSchema(
+        Entity("drafts", access: .local), Entity("notes", references: [.to("drafts", by: "draft")]))
+    } throws: {
+      "\($0)".contains("notes.draft refers to drafts, which is local")
+    }
+  }
+
+  // MARK: Drafts
+
+  @Test func aDraftWaitsUntilTheAppReleasesIt() async throws {
+    let world = try await world(.readWrite, [PushWorld.readings])
+    try await world.write("meters", "m")
+    try await world.engine.edits.hold(id)
+    try await world.write("readings", "r", ["meter": #""m""#])
+    // Further edits stay in it, and neither a sync nor a retry of all sends it.
+    try await world.write("meters", "m", ["name": "2"])
+    try await world.engine.edits.retry("meters")
+    _ = try await world.engine.sync()
+    #expect(world.there().isEmpty && world.there("readings").isEmpty)
+    #expect(world.here() == ["m": #"{"name":2}"#])
+    let waiting = try await world.engine.edits.waiting("meters")
+    #expect(waiting.map(\.wait) == [.release] && waiting.first?.reason == "is a draft")
+    try await world.engine.edits.release(id)
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["m": #"{"name":2}"#] && world.there("readings").count == 1)
+  }
+
+  @Test func aDraftMeetsWhatOthersWrite() async throws {
+    let world = try await world(.readWrite)
+    world.remote.upsert("meters", "m", #"{"name":1,"note":1}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m", ["name": "2"])
+    try await world.engine.edits.hold(id)
+    world.remote.upsert("meters", "n", #"{"name":9}"#)
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.edits.waiting("meters").map(\.wait) == [.release])
+    #expect(world.there()["m"] == #"{"name":1,"note":1}"#)
+    try await world.engine.edits.discard(id)
+    #expect(world.here()["m"] == #"{"name":1,"note":1}"#)
+    await #expect { try await world.engine.edits.hold(id) } throws: {
+      ($0 as? SyncError)?.code == .invalidEdit
+    }
+  }
+
+  // MARK: Forgetting
+
+  @Test func aForgottenTypeIsListedAgainAndStaysAtTheRemote() async throws {
+    let world = try await world(.readWrite, [PushWorld.readings])
+    world.remote.upsert("meters", "m", #"{"name":1}"#)
+    world.remote.upsert("readings", "r", #"{"meter":"m"}"#)
+    _ = try await world.engine.sync()
+    try await world.write("readings", "s", ["meter": #""m""#])
+    await #expect { try await world.engine.forget(["meters"]) } throws: {
+      "\($0)".contains("readings.meter refers to it")
+    }
+    let edits = try await world.engine.forget(["readings"])
+    #expect(edits.map(\.id.key) == ["s"] && world.here("readings").isEmpty && world.here().count == 1)
+    #expect(world.there("readings").count == 1)
+    _ = try await world.engine.sync()
+    #expect(world.here("readings") == ["r": #"{"meter":"m"}"#])
+  }
+
+  @Test func aForgottenRecordComesBackWithItsNextChange() async throws {
+    let world = try await world(.readWrite, [PushWorld.readings])
+    world.remote.upsert("meters", "m", #"{"name":1}"#)
+    world.remote.upsert("readings", "r", #"{"meter":"m"}"#)
+    _ = try await world.engine.sync()
+    let reading = RecordID(type: "readings", key: "r")
+    await #expect { try await world.engine.forget(records: [id]) } throws: {
+      ($0 as? SyncError)?.code == .invalidEdit
+    }
+    #expect(world.here().count == 1)
+    #expect(try await world.engine.forget(records: [id, reading]).isEmpty)
+    _ = try await world.engine.sync()
+    #expect(world.here().isEmpty && world.here("readings").isEmpty && world.there().count == 1)
+    world.remote.upsert("meters", "m", #"{"name":2}"#)
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"name":2}"#])
+  }
+}
