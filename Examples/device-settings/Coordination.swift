@@ -33,7 +33,8 @@ struct Coordination: Sendable {
 
   /// Waits for the coordinator's events.
   struct Turn: Sendable {
-    fileprivate static let options = SyncCoordinator.Options()
+    /// The story tells of each sync by another trigger than its edits.
+    fileprivate static let options = SyncCoordinator.Options(pushesEdits: false)
     fileprivate let events: AsyncStream<SyncCoordinator.Event>
 
     /// Returns when the coordinator has noticed a network change.

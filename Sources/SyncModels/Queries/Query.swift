@@ -61,7 +61,7 @@ public struct Query: Hashable, Sendable {
       SortField(field, descending: true, as: meaning)
     }
 
-    /// The value by which a record is sorted.
-    package func value(of field: FieldValue) -> FieldValue { meaning?.value(of: field) ?? field }
+    /// The value by which a record with a field's value is sorted.
+    public func value(of field: FieldValue) -> FieldValue { meaning?.value(of: field) ?? field }
   }
 }

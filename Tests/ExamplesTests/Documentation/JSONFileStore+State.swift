@@ -105,7 +105,7 @@ extension JSONFileState {
     }
     let sorted = found.sorted { a, b in
       for order in query.order {
-        let (x, y) = (value(order.field, of: a), value(order.field, of: b))
+        let (x, y) = (order.value(of: value(order.field, of: a)), order.value(of: value(order.field, of: b)))
         if x < y || y < x { return (x < y) != order.isDescending }
       }
       return a.id < b.id
