@@ -20,7 +20,8 @@ extension Mutant {
     switch self {
     // A token behind a deletion that was never written keeps the record for ever.
     case .watermarkOfACancelledPage: [.atomicPage, .nothingSilent, .convergence]
-    case .watermarkBeforeTheEnd, .watermarkFirst, .watermarkApart: [.atomicPage, .nothingSilent]
+    case .watermarkBeforeTheEnd, .watermarkFirst: [.atomicPage, .nothingSilent]
+    case .watermarkApart: [.atomicPage, .nothingSilent, .convergence]
     case .errorSwallowed: [.convergence, .atomicPage]
     case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
     // After a change of the source, edits stand on bases that the new one never had.
