@@ -6,7 +6,7 @@ import SyncPorts
 ///
 /// A store numbers its commits, but it keeps the newest numbers only, and no number for each record.
 /// The ledger is kept in the store itself, by kept values: for each record its timestamp and a digest,
-/// and the timestamps in order. Whoever serves the store first brings it up to date, in a
+/// and the timestamps in order. The service that first answers after a commit brings it up to date, in a
 /// transaction, and transactions come one after another: a later commit gets a later timestamp,
 /// whichever process made it, and however late it became visible.
 struct Ledger {
@@ -353,10 +353,10 @@ struct Ledger {
 
   /// The digest of what clients see of a record.
   private static func digest(_ record: Record) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    var hash = ContentDigest.empty
     func mix(_ bytes: ArraySlice<UInt8>) {
-      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-      hash = (hash ^ 0x100) &* 0x100_0000_01b3
+      for byte in bytes { ContentDigest.mix(UInt64(byte), into: &hash) }
+      ContentDigest.mix(0x100, into: &hash)
     }
     do {
       try JSONScanner.members(of: record.payload.bytes, depthLimit: .max) { member throws(JSONError) in

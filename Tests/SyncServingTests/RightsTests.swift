@@ -116,7 +116,7 @@ struct RightsTests {
         }
         let theirs = "\(Self.records)?owner=\(mark)"
         let before = await service.ask("GET", theirs, headers: root)
-        // Under an id that nobody has, the user may make a record.
+        // The user may make a record under a free id.
         let target = before.ids.contains(key) ? key : "x-\(number)"
         let attack = Self.attack(
           &random, key: target, since: since.randomElement(using: &random) ?? 0, number)

@@ -98,10 +98,7 @@ public final class RESTSink: RemoteRecordSink {
   private static func send(
     _ edits: [(Int, RESTEdit)]
   ) async -> [(place: Int, result: Result<PushOutcome, SyncError>)] {
-    if let (place, edit) = edits.first, edits.count == 1 {
-      return [(place, await edit.result(during: operation))]
-    }
-    return await withTaskGroup(of: (Int, Result<PushOutcome, SyncError>).self) { group in
+    await withTaskGroup(of: (Int, Result<PushOutcome, SyncError>).self) { group in
       for (place, edit) in edits {
         group.addTask { (place, await edit.result(during: operation)) }
       }

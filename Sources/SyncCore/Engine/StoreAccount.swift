@@ -49,13 +49,7 @@ extension SyncEngine {
   /// - Complexity: O(*n* log *n*) for *n* records and entries, with the edits in memory.
   @discardableResult
   public static func forgetEverything(in store: any LocalStore) async throws(SyncError) -> [OutboxEntry] {
-    let lease = try await store.acquireLease(for: .seconds(60))
-    let forgotten = await Result(of: { () throws(SyncError) in
-      try await store.write(.app) { (transaction) throws(SyncError) in try Oblivion(transaction).run() }
-    })
-    // An unreleased lease expires by itself.
-    try? await store.release(lease)
-    return try forgotten.get()
+    try await Oblivion.run(in: store) { (oblivion) throws(SyncError) in try oblivion.run() }
   }
 }
 
@@ -98,19 +92,13 @@ extension SyncEngine {
   @discardableResult
   public func forget(records ids: [RecordID]) async throws(SyncError) -> [OutboxEntry] {
     for id in ids { _ = try schema.entity(id.type, during: "forgetting \(id)") }
-    let schema = schema
     return try await forgetting { (oblivion) throws(SyncError) in
       let edits = try oblivion.transaction.outbox(for: ids)
       try oblivion.transaction.dequeue(edits.map(\.id))
       let withheld = try oblivion.transaction.withheld(for: ids.map { .record($0) })
       try oblivion.transaction.release(withheld.map(\.key))
       let live = zip(ids, try oblivion.transaction.records(withIDs: ids)).compactMap(\.1)
-      // Children first, so that those which are forgotten too refer to nothing.
-      for entity in schema.entities.reversed() {
-        let records = live.filter { $0.id.type == entity.type }
-        if records.isEmpty { continue }
-        try oblivion.transaction.delete(records.map { Tombstone(id: $0.id, version: $0.version) })
-      }
+      try oblivion.transaction.delete(live.map { Tombstone(id: $0.id, version: $0.version) })
       if let id = try oblivion.transaction.referenced(among: live.map(\.id)).min() {
         throw SyncError(
           .invalidEdit, during: "forgetting \(id)", "Records of the store refer to it. Forget them too.")
@@ -122,16 +110,11 @@ extension SyncEngine {
   private func forgetting(
     _ body: @escaping @Sendable (Oblivion) throws(SyncError) -> [OutboxEntry]
   ) async throws(SyncError) -> [OutboxEntry] {
-    let (store, account) = (environment.store, environment.account)
-    let lease = try await store.acquireLease(for: .seconds(60))
-    let forgotten = await Result(of: { () throws(SyncError) in
-      try await store.write(.app) { (transaction) throws(SyncError) in
-        try StoreAccount.demand(account, in: transaction)
-        return try body(Oblivion(transaction))
-      }
-    })
-    try? await store.release(lease)
-    let edits = try forgotten.get()
+    let account = environment.account
+    let edits = try await Oblivion.run(in: environment.store) { (oblivion) throws(SyncError) in
+      try StoreAccount.demand(account, in: oblivion.transaction)
+      return try body(oblivion)
+    }
     environment.emit(.edited(.everything))
     return edits
   }
@@ -143,6 +126,21 @@ private struct Oblivion {
 
   init(_ transaction: any StoreTransaction) {
     self.transaction = transaction
+  }
+
+  /// Forgets in one transaction, while no sync runs.
+  ///
+  /// - Throws: `syncAlreadyInProgress` during a sync; what the body throws; the store's codes.
+  static func run(
+    in store: any LocalStore, _ body: @escaping @Sendable (Oblivion) throws(SyncError) -> [OutboxEntry]
+  ) async throws(SyncError) -> [OutboxEntry] {
+    let lease = try await store.acquireLease(for: .seconds(60))
+    let forgotten = await Result(of: { () throws(SyncError) in
+      try await store.write(.app) { (transaction) throws(SyncError) in try body(Oblivion(transaction)) }
+    })
+    // An unreleased lease expires by itself.
+    try? await store.release(lease)
+    return try forgotten.get()
   }
 
   func forget(_ type: RecordType) throws(SyncError) -> [OutboxEntry] {

@@ -21,29 +21,22 @@ extension SyncEngine {
       try UpgradeWalk.isDue(entities, environment.upgrades, in: snapshot)
     }
     guard isDue else { return UpgradeReport() }
-    let lease = try await environment.store.acquireLease(for: environment.options.leaseDuration)
     return try await stop.stopping(clock: environment.clock) { () throws(SyncError) in
-      try await LeaseKeeper.hold(
-        lease, of: environment.store, by: environment.schema, clock: environment.clock,
-        for: environment.options.leaseDuration
-      ) { (lease) throws(SyncError) in
+      try await LeaseKeeper.hold(environment) { (lease) throws(SyncError) in
         var report = UpgradeReport()
         for entity in entities where environment.upgrades.concern(entity.type) {
           let walk = UpgradeWalk(entity: entity, upgrades: environment.upgrades)
-          var isOver = false
-          while !isOver {
-            if stop.isRaised {
-              report.wasCancelled = true
-              return report
-            }
+          let end = try await walk.run(until: stop, telling: environment) {
+            () throws(SyncError) -> UpgradeWalk.Portion in
             let portion = try await lease.write { (transaction) throws(SyncError) in
               try walk.portion(in: transaction)
             }
-            walk.tell(portion, by: environment)
             report.converted += portion.converted
             report.failed += portion.failed
-            isOver = portion.isLast
+            return portion
           }
+          report.wasCancelled = end == .stopped
+          if report.wasCancelled { break }
         }
         return report
       }
@@ -62,15 +55,11 @@ struct UpgradePhase: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     for entity in session.entities where session.environment.upgrades.concern(entity.type) {
       let walk = UpgradeWalk(entity: entity, upgrades: session.environment.upgrades)
-      var isOver = false
-      while !isOver {
-        if session.isStopped { return .stopped }
-        let portion = try await session.write { (transaction) throws(SyncError) in
-          try walk.portion(in: transaction)
-        }
-        walk.tell(portion, by: session.environment)
-        isOver = portion.isLast
+      let end = try await walk.run(until: session.stop, telling: session.environment) {
+        [session] () throws(SyncError) -> UpgradeWalk.Portion in
+        try await session.write { (transaction) throws(SyncError) in try walk.portion(in: transaction) }
       }
+      if end == .stopped { return .stopped }
     }
     return .finished
   }
@@ -115,9 +104,20 @@ struct UpgradeWalk: Sendable {
     return false
   }
 
-  func tell(_ portion: Portion, by environment: RunEnvironment) {
-    for failure in portion.failed { environment.emit(.undecodable(failure.id, reason: failure.reason)) }
-    if !portion.changed.isEmpty { environment.emit(.edited(.records(portion.changed))) }
+  /// Converts one portion after another, and tells of each.
+  ///
+  /// - Parameter convert: Converts the next portion, in a transaction of its own.
+  func run(
+    until stop: StopSignal, telling environment: RunEnvironment,
+    _ convert: () async throws(SyncError) -> Portion
+  ) async throws(SyncError) -> PhaseEnd {
+    while !stop.isRaised {
+      let portion = try await convert()
+      for failure in portion.failed { environment.emit(.undecodable(failure.id, reason: failure.reason)) }
+      if !portion.changed.isEmpty { environment.emit(.edited(.records(portion.changed))) }
+      if portion.isLast { return .finished }
+    }
+    return .stopped
   }
 
   /// Converts the next portion.

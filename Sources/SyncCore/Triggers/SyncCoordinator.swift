@@ -282,33 +282,7 @@ extension SyncCoordinator {
   /// Reports edits that are new in the outbox, of this process and of others.
   private func watchEdits() async {
     guard options.pushesEdits, engine.environment.sink != nil else { return }
-    let (store, types) = (engine.environment.store, engine.schema.entities.map(\.type))
-    let watch = engine.records.watch()
-    var newest: EditStamp?
-    var mark = await watch.mark()
-    // What waits before the first look is pushed with whatever sync comes first.
-    var isFirst = true
-    while !Task.isCancelled {
-      let start = newest
-      do throws(SyncError) {
-        let found = try await store.read { (snapshot) throws(SyncError) in
-          try snapshot.newestEdit(of: types, after: start)
-        }
-        if let found {
-          newest = found
-          if !isFirst { signal(.edit) }
-        }
-        isFirst = false
-      } catch {
-        // The next commit looks again.
-      }
-      var isNews = false
-      while !isNews, !Task.isCancelled {
-        let awakening = await watch.wait(after: mark, ignoresOwn: true)
-        isNews = awakening.isByOthers || awakening.events.contains(where: \.mayBeEdit)
-      }
-      mark = await watch.mark()
-    }
+    await NewEdits(engine).follow { signal(.edit) }
   }
 
   /// Reports the watchers' events to the observer.
@@ -784,35 +758,6 @@ private final class RunTicket: Sendable {
         return state.outcome
       }
       if let known { continuation.resume(returning: known) }
-    }
-  }
-}
-
-extension StoreSnapshot {
-  /// The stamp of the newest edit of the app's in the outbox, if it is newer than another.
-  fileprivate func newestEdit(
-    of types: [RecordType], after start: EditStamp?
-  ) throws(SyncError) -> EditStamp? {
-    var newest: EditStamp?
-    for type in types where try outboxCount(type) > 0 {
-      var last = start
-      while let portion = Optional(try self.portion(outbox: type, after: last)), let end = portion.last {
-        last = end.edit.stamp
-        if portion.contains(where: { $0.author == .app && !$0.isHeldByTheApp }) {
-          newest = max(newest ?? end.edit.stamp, end.edit.stamp)
-        }
-      }
-    }
-    return newest
-  }
-}
-
-extension SyncEvent {
-  /// Whether the outbox may have an edit that it had not before.
-  fileprivate var mayBeEdit: Bool {
-    switch self {
-    case .edited, .lost: true
-    default: false
     }
   }
 }

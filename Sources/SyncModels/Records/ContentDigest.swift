@@ -6,9 +6,17 @@ package enum ContentDigest {
   /// The same hash of a text's UTF-8 bytes.
   package static func of(_ text: String) -> UInt64 { mixed(text.utf8) }
 
+  /// The hash of nothing.
+  package static let empty: UInt64 = 0xcbf2_9ce4_8422_2325
+
+  /// Adds one unit, a byte or a mark beyond all bytes, to a hash.
+  package static func mix(_ unit: UInt64, into hash: inout UInt64) {
+    hash = (hash ^ unit) &* 0x100_0000_01b3
+  }
+
   private static func mixed(_ bytes: some Sequence<UInt8>) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    var hash = empty
+    for byte in bytes { mix(UInt64(byte), into: &hash) }
     return hash
   }
 }
