@@ -17,6 +17,8 @@ let package = Package(
     .library(name: "CloudKitAdapters", targets: ["CloudKitAdapters"]),
     .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
+    .library(name: "AppleAdapters", targets: ["AppleAdapters"]),
+    .library(name: "SyncObservation", targets: ["SyncObservation"]),
     .library(name: "SyncServing", targets: ["SyncServing"]),
     .library(name: "SyncMaintenance", targets: ["SyncMaintenance"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
@@ -109,6 +111,10 @@ let package = Package(
       ]),
     .systemLibrary(name: "CanonicalSyncCNetlink", path: "Sources/CNetlink"),
     .target(name: "SchedulingAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    // Empty on other platforms than Apple's.
+    .target(name: "AppleAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    // Queries that SwiftUI shows.
+    .target(name: "SyncObservation", dependencies: ["SyncCore", "SyncModels"]),
 
     // Pages in one HTML file, which the tools and the simulator write.
     .target(name: "CanonicalSyncPages", dependencies: ["SyncModels", "SyncCore"]),
@@ -254,6 +260,8 @@ let package = Package(
       dependencies: [
         "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SchedulingAdapters", "SyncConformance",
       ]),
+    .testTarget(
+      name: "SyncObservationTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncObservation"]),
     // Test servers: scripted ones, a proxy that spoils answers, and the real one that Tests/run
     // starts.
     .target(
@@ -331,7 +339,7 @@ let package = Package(
         "HTTPAdapters",
         "InMemoryAdapters", "KintoAdapters",
         "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
-        "SyncMaintenance", "SyncPictures", "SyncSimulation",
+        "SyncMaintenance", "SyncObservation", "SyncPictures", "SyncSimulation",
         "CanonicalSyncTestPostgres", "CanonicalSyncTestProcesses", "CanonicalSyncTestServers",
         "CanonicalSyncToolSupport",
         "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",

@@ -15,8 +15,8 @@ import sys
 FRONT = "README"
 # A code span, in which nothing is a link; or a link or picture.
 SPAN = re.compile(r"(?P<code>`[^`]*`)|(?P<bang>!?)\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]+)\)")
-# The page of a product, in its own catalogue.
-PRODUCT = re.compile(r"\.\./Sources/(\w+)/\1\.docc/\1\.md")
+# The page of a product in its own catalogue, or of one of its types.
+PRODUCT = re.compile(r"\.\./Sources/(\w+)/\1\.docc/(\w+)\.md")
 TOPICS = "\n## Topics\n"
 
 
@@ -83,7 +83,8 @@ class Guides:
             self.pictures.add(picture)
             return f"![{text}]({picture.name})" if picture.is_file() else None
         if product := PRODUCT.fullmatch(target):
-            return f"``{product[1]}``" if (self.folder / target).is_file() else None
+            symbol = product[1] if product[1] == product[2] else f"{product[1]}/{product[2]}"
+            return f"``{symbol}``" if (self.folder / target).is_file() else None
         file, _, anchor = target.partition("#")
         guide = file.removesuffix(".md") or name
         if guide not in self.texts or file not in ("", f"{guide}.md"):

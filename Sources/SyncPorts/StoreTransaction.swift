@@ -1,6 +1,11 @@
 public import SyncModels
 
 /// A transaction of a store: a snapshot that also makes writes and sees them.
+///
+/// For implementers: ``apply(_:)`` does not mutate the transaction as a value, because the engine
+/// passes it on to the parts that read and write in one round. Over a database, a structure with a
+/// connection will do. A transaction that collects its changes in memory is a class, or refers to
+/// one.
 public protocol StoreTransaction: StoreSnapshot {
   /// Writes one round of changes; later reads of the transaction see them.
   ///

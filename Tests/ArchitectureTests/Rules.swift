@@ -34,6 +34,8 @@ enum Rules {
     "CloudKitAdapters": ports.union(["HTTPAdapters", "Foundation", "CanonicalSyncCCrypto", "CryptoKit"]),
     "NetworkAdapters": ports.union(system).union(["CanonicalSyncCNetlink"]),
     "SchedulingAdapters": ports.union(["Foundation"]),
+    "AppleAdapters": ports.union(system).union(["BackgroundTasks", "Network"]),
+    "SyncObservation": ["SyncCore", "SyncModels", "Observation"],
     "CanonicalSyncPages": ["SyncModels", "SyncCore"],
     "SyncConformance": ports,
     "SyncSimulation": ports.union(["SyncCore", "SyncMaintenance", "InMemoryAdapters"]),

@@ -15,6 +15,45 @@ struct SinkConformanceTests {
   }
 }
 
+/// A sink of a server that reads numbers as doubles.
+private struct RoundingSink: RemoteRecordSink {
+  let base: InMemoryRemote
+  var identity: String { base.identity }
+  var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
+
+  func push(
+    _ changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    try await base.push(
+      changes.map { change in
+        guard case .upsert(let payload, let schemaVersion) = change.content else { return change }
+        var rounded = change
+        let text = String(decoding: payload.bytes, as: UTF8.self)
+          .replacing("9007199254740993", with: "9007199254740992")
+        rounded.content = .upsert(Payload(Array(text.utf8)), schemaVersion: schemaVersion)
+        return rounded
+      }, entities: entities)
+  }
+}
+
+@Suite("A server that rounds numbers", .timeLimit(.minutes(10)))
+struct RoundingTests {
+  @Test func passesIfItsHarnessSaysSo() async throws {
+    func harness() -> SinkHarness {
+      let world = World(.privateZone)
+      var harness = world.sinkHarness()
+      harness.sink = RoundingSink(base: world.remote)
+      return harness
+    }
+    await #expect(throws: ConformanceFailure.self) {
+      try await SinkCheck.payloadIsKeptWhole.run(on: harness())
+    }
+    var declared = harness()
+    declared.keepsEachDigit = false
+    #expect(try await SinkCheck.payloadIsKeptWhole.run(on: declared) == .kept)
+  }
+}
+
 /// The kinds of remotes to push edits to.
 enum SinkKind: String, CaseIterable, Sendable {
   case privateZone, forgetful, publicDatabase, forgetfulPublicDatabase, timestampedCollection, numbering

@@ -25,7 +25,14 @@ public struct SinkHarness: Sendable {
   /// It then distinguishes a deleted record from one that never existed.
   public var remembersWhatIsGone = true
   /// The server-managed fields that the source declares; see `SourceCapabilities`.
+  ///
+  /// Most servers write some, such as an `id` and the time of the change: name both here and there.
   public var serverManagedFields: [FieldName] = []
+  /// Whether the remote keeps each digit of a number.
+  ///
+  /// A server that reads numbers as doubles, as JavaScript does, rounds whole numbers above 2^53.
+  /// It is `false` for such a one, and apps keep large numbers as strings.
+  public var keepsEachDigit = true
   /// Creates a second sink over the same data, as another process does.
   ///
   /// It is `nil` if that is impossible.

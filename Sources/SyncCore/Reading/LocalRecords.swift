@@ -74,7 +74,8 @@ public struct LocalRecords: Sendable {
   ///   - afterKey: Selects only records with a greater key; `order` has to be empty then.
   ///   - limit: The most records to read; `nil` for all.
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared, an
-  ///   order beside `afterKey`, a negative limit, or a ``Condition/invalid(_:)`` comparison.
+  ///   order beside `afterKey`, a negative limit, a ``Condition/invalid(_:)`` comparison, or a field
+  ///   that neither the type decodes nor the schema declares, such as one by its Swift name.
   /// - Complexity: O(log *m* + *k*) for *k* records of *m* if a declared index fits, otherwise
   ///   O(*m*).
   public func filter<T: SyncedRecord>(
@@ -82,7 +83,10 @@ public struct LocalRecords: Sendable {
     afterKey: String? = nil, limit: Int? = nil
   ) async throws(SyncError) -> RecordList<Stored<T>> {
     let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
-    let read = try await store.read { (snapshot) throws(SyncError) in try ReadRecords(query, in: snapshot) }
+    let read = try await store.read { (snapshot) throws(SyncError) in
+      try checkNames(in: query, of: type, snapshot)
+      return try ReadRecords(query, in: snapshot)
+    }
     return decoded(read, as: type)
   }
 
@@ -101,7 +105,8 @@ public struct LocalRecords: Sendable {
     while true {
       let portion = query
       let records = try await store.read { (snapshot) throws(SyncError) in
-        try snapshot.portion(of: portion)
+        try checkNames(in: portion, of: type, snapshot)
+        return try snapshot.portion(of: portion)
       }
       for record in records {
         do throws(Undecodable) {
@@ -147,7 +152,10 @@ public struct LocalRecords: Sendable {
     _ type: T.Type, where condition: Condition? = nil
   ) async throws(SyncError) -> Int {
     let query = try Self.query(type, condition, [], nil)
-    return try await store.read { (snapshot) throws(SyncError) in try snapshot.count(query) }
+    return try await store.read { (snapshot) throws(SyncError) in
+      try checkNames(in: query, of: type, snapshot)
+      return try snapshot.count(query)
+    }
   }
 
   /// Returns the live records that satisfy a condition, with the targets of some references.
@@ -170,7 +178,8 @@ public struct LocalRecords: Sendable {
     let columns = try columns(of: fields, in: T.recordType)
     let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
     let read = try await store.read { (snapshot) throws(SyncError) in
-      try ReadIncluded(query, columns, in: snapshot)
+      try checkNames(in: query, of: type, snapshot)
+      return try ReadIncluded(query, columns, in: snapshot)
     }
     return decoded(read, as: type)
   }

@@ -8,6 +8,9 @@ import SyncPorts
 /// than they are requested become one element. No element is older than the one before it, and no
 /// two in a row are equal. The sequence ends when the consuming task is cancelled.
 ///
+/// An element differs from the one before also if only a record's version or the state of an edit
+/// does. ``values`` follows the values alone.
+///
 /// Commits of the same engine are heard at once. Those of other engines, connections and processes
 /// on the same data are heard within 250 ms, as long as an element is being waited for.
 public struct RecordUpdates<Value: SyncedRecord>: AsyncSequence, Sendable {
@@ -30,6 +33,42 @@ public struct RecordUpdates<Value: SyncedRecord>: AsyncSequence, Sendable {
     /// - Throws: As ``LocalRecords/filter(_:where:order:afterKey:limit:)``. A further request reads
     ///   again.
     public mutating func next() async throws(SyncError) -> Element? { try await base.next() }
+  }
+}
+
+extension RecordUpdates where Value: Equatable {
+  /// The results as values alone: an element follows only if a value has changed.
+  ///
+  /// What a push, a pull or an edit changes beside the values is no change: a version, the state of
+  /// an edit, a member that the type does not decode.
+  public var values: some AsyncSequence<RecordList<Value>, SyncError> & Sendable {
+    ChangedValues(updates: self)
+  }
+}
+
+/// The values of a query's results, without those that equal the ones before.
+private struct ChangedValues<Value: SyncedRecord & Equatable>: AsyncSequence, Sendable {
+  typealias Element = RecordList<Value>
+  typealias Failure = SyncError
+
+  let updates: RecordUpdates<Value>
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: updates.makeAsyncIterator()) }
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    var base: RecordUpdates<Value>.AsyncIterator
+    var last: RecordList<Value>?
+
+    mutating func next() async throws(SyncError) -> RecordList<Value>? {
+      while let records = try await base.next() {
+        let values = RecordList(
+          records.map(\.value), leftOut: records.leftOut, lastKey: records.lastKey)
+        if let last, last.leftOut == values.leftOut, last.elementsEqual(values) { continue }
+        last = values
+        return values
+      }
+      return nil
+    }
   }
 }
 
@@ -104,6 +143,7 @@ extension LocalRecords {
       following: Following(store: store, watch: { watch() }) { (snapshot, last, changes) throws(SyncError) in
         let query = try Self.query(type, condition, order, limit)
         if let last, try !last.isTouched(by: changes, of: [query.type], in: snapshot) { return nil }
+        try checkNames(in: query, of: type, snapshot)
         return try ReadRecords(query, in: snapshot)
       } element: {
         decoded($0, as: type)
@@ -123,6 +163,7 @@ extension LocalRecords {
       let columns = try columns(of: fields, in: query.type)
       let types = [query.type] + columns.map(\.type)
       if let last, try !last.read.isTouched(by: changes, of: types, in: snapshot) { return nil }
+      try checkNames(in: query, of: type, snapshot)
       return try ReadIncluded(query, columns, in: snapshot)
     } element: {
       decoded($0, as: type)

@@ -13,6 +13,9 @@
 /// ``TextMeaning``. A range over texts of no known order is refused as `invalidConfiguration`.
 /// A member that a record lacks counts as the default that the coding has for it.
 ///
+/// A read by a name that neither the type decodes nor the schema declares is refused as
+/// `invalidConfiguration`: the name is that of the JSON member, not of the Swift property.
+///
 /// Sorting compares dates by their bytes, so that an index serves. Where the remote spells them with
 /// several offsets or numbers of digits, sort by `.ascending(Game.startsAt.name, as: .instant)`.
 public struct Field<Root: SyncedRecord, Value: Sendable>: Sendable {

@@ -2,6 +2,7 @@
   import CanonicalSync
   import Foundation
   import SQLiteAdapters
+  import SyncObservation
 
   // The code of Docs/ComingFromApple.md.
 
@@ -34,5 +35,13 @@
       Trip.self, where: Trip.start >= .now, order: [.ascending(Trip.start)])
     for try await trips in coming { print(trips.map(\.name)) }
     syncing.cancel()
+    await show(engine)
+  }
+
+  @MainActor private func show(_ engine: SyncEngine) async {
+    // In a view, which is drawn again when `trips.records` changes
+    let trips = LiveQuery(engine.records.observe(Trip.self, order: [.ascending(Trip.start)]))
+    let showing = Task { await trips.follow() }  // in a view: .task { await trips.follow() }
+    await showing.value
   }
 #endif

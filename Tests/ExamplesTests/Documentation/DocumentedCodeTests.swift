@@ -8,7 +8,10 @@ struct DocumentedCodeTests {
     ("README.md", ["ReadmeExample.swift"]), ("Docs/README.md", ["FrontPageExample.swift"]),
     ("Docs/ComingFromApple.md", ["AppleExample.swift"]),
     ("Docs/FirstApp.md", ["AppExample.swift", "AppExampleTests.swift"]),
-    ("Docs/WritingASource.md", ["SourceExample.swift", "SourceExampleTests.swift"]),
+    (
+      "Docs/WritingASource.md",
+      ["SourceExample.swift", "SinkExample.swift", "SourceExampleTests.swift"]
+    ),
     (
       "Docs/WritingAStore.md",
       ["JSONFileStore.swift", "JSONFileStore+State.swift", "StoreExampleTests.swift"]
@@ -19,6 +22,8 @@ struct DocumentedCodeTests {
     ("Docs/LocalEdits.md", ["EditsExample.swift"]), ("Docs/ChangingModels.md", ["ModelExample.swift"]),
     ("Docs/DamagedStores.md", ["DamageExample.swift"]),
     ("Docs/Observing.md", ["ObserversExample.swift"]),
+    ("Sources/CanonicalSync/CanonicalSync.docc/SyncObserver.md", ["ObserversExample.swift"]),
+    ("Sources/SyncObservation/SyncObservation.docc/SyncObservation.md", ["AppleExample.swift"]),
     ("Docs/ManyStores.md", ["TenantsExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
     ("Sources/CanonicalSync/CanonicalSync.docc/CanonicalSync.md", ["ReadmeExample.swift"]),

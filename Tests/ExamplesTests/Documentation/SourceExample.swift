@@ -26,7 +26,8 @@ struct ChangeSource<Server: ChangeServer>: RemoteRecordSource {
   let identity: String
 
   let capabilities = SourceCapabilities(
-    deltas: .modifiedSince(overlap: .seconds(5)), sendsTombstones: true, listing: .moving)
+    deltas: .modifiedSince(overlap: .seconds(5)), sendsTombstones: true, listing: .moving,
+    serverManagedFields: ["id", "updated_at"])
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let place: Place

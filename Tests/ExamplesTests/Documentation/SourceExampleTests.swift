@@ -23,6 +23,48 @@ struct SourceExampleTests {
     if case .skipped(let reason) = try await check.run(on: harness) { try Test.cancel("\(reason)") }
   }
 
+  @Test(arguments: SinkCheck.allCases)
+  func mySinkConforms(_ check: SinkCheck) async throws {
+    let server = NoteServer()
+    let source = ChangeSource(server: server, identity: "notes")
+    var harness = SinkHarness(
+      sink: ChangeSink(server: server, identity: "notes"),
+      upsert: { key, value in server.write(key, #""value":\#(value)"#) },
+      delete: { key in server.write(key, #""deleted":true"#) },
+      read: { key in
+        let start = PageRequest(
+          entity: SinkHarness.entity, position: .start(since: nil), limit: 10_000, pass: 1)
+        return try await source.page(start).changes.first { $0.id?.key == key }
+      })
+    harness.reopen = { ChangeSink(server: server, identity: "notes") }
+    harness.serverManagedFields = source.capabilities.serverManagedFields
+    if case .skipped(let reason) = try await check.run(on: harness) { try Test.cancel("\(reason)") }
+  }
+
+  private struct Note: SyncedRecord, Codable {
+    static let recordType: RecordType = "notes"
+    var value: Int
+  }
+
+  @Test func showsASinkThatPushesOnceWhenAnAnswerIsLost() async throws {
+    let server = NoteServer()
+    server.write("r1", #""value":1"#)
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Entity("notes")), store: InMemoryStore(),
+      source: ChangeSource(server: server, identity: "notes"),
+      sink: ChangeSink(server: server, identity: "notes"))
+    _ = try await engine.sync()
+    var note = try #require(try await engine.records.find(Note.self, key: "r1"))
+    note.value.value = 2
+    try await engine.edits.upsert(note)
+    server.loseAnswer()
+    _ = try await engine.sync()
+    let result = try await engine.sync()
+    #expect(try await engine.edits.pending("notes").isEmpty)
+    #expect(result["notes"].conflicts == 0)
+    #expect(server.writes == 2)
+  }
+
   /// Each of these is a source that the guide warns of.
   @Test(arguments: BrokenSource.Flaw.allCases)
   func theChecksDetectTheUsualMistakes(_ flaw: BrokenSource.Flaw) async throws {
@@ -67,7 +109,7 @@ struct SourceExampleTests {
 }
 
 /// A server that lists changes by their times, in the memory of the test.
-final class NoteServer: ChangeServer {
+final class NoteServer: ChangeServer, WriteServer {
   private struct Note {
     var key: String
     var time: Int64
@@ -78,6 +120,8 @@ final class NoteServer: ChangeServer {
     var now: Int64 = 1_700_000_000_000
     var number = 0
     var notes: [Note] = []
+    var writes = 0
+    var losesAnswer = false
 
     mutating func tick() -> Int64 {
       now += 1
@@ -92,20 +136,44 @@ final class NoteServer: ChangeServer {
   }
   private let state = Mutex(State())
 
+  /// How often a record was written.
+  var writes: Int { state.withLock { $0.writes } }
+
+  /// Writes the next record without an answer.
+  func loseAnswer() { state.withLock { $0.losesAnswer = true } }
+
   func advance(_ milliseconds: Int64) { state.withLock { $0.now += milliseconds } }
 
   func write(_ key: String, _ members: String) {
     state.withLock { state in
       let time = state.tick()
+      state.writes += 1
       state.put(key, time, Self.body(key, time, members))
     }
   }
 
-  /// Puts bytes that are no record.
+  func write(_ type: String, _ key: String, body: [UInt8]?, over time: Int64?) throws -> WriteAnswer {
+    let (note, isWritten, isLost) = state.withLock { state in
+      let present = state.notes.first { $0.key == key }
+      guard present?.time == time else { return (present, false, false) }
+      let now = state.tick()
+      state.writes += 1
+      state.put(key, now, Self.body(key, now, body ?? Array(#"{"deleted":true}"#.utf8)))
+      defer { state.losesAnswer = false }
+      return (state.notes.last, true, state.losesAnswer)
+    }
+    struct Lost: Error {}
+    if isLost { throw Lost() }
+    return isWritten ? .written(note?.body ?? []) : .changed(note?.body)
+  }
+
+  /// Puts bytes that are no record. The server stamps them if they are an object.
   func put(_ bytes: [UInt8]) {
     state.withLock { state in
       let time = state.tick()
-      state.put("no record \(state.number)", time, bytes)
+      var fields = try? FieldMap(Payload(bytes))
+      fields?["updated_at"] = Array("\(time)".utf8)[...]
+      state.put("no record \(state.number)", time, fields.map { Array($0.payload.bytes) } ?? bytes)
     }
   }
 
@@ -116,7 +184,15 @@ final class NoteServer: ChangeServer {
   }
 
   private static func body(_ key: String, _ time: Int64, _ members: String) -> [UInt8] {
-    Array(#"{"id":"\#(key)","updated_at":\#(time),\#(members)}"#.utf8)
+    body(key, time, Array("{\(members)}".utf8))
+  }
+
+  /// An object as the server keeps it: with the key and its time.
+  private static func body(_ key: String, _ time: Int64, _ object: [UInt8]) -> [UInt8] {
+    var fields = (try? FieldMap(Payload(object))) ?? FieldMap()
+    fields[scalar: "id"] = .string(key)
+    fields[scalar: "updated_at"] = .number("\(time)")
+    return Array(fields.payload.bytes)
   }
 
   func changes(of type: String, since: Int64, cursor: String?, limit: Int) -> ChangeAnswer {

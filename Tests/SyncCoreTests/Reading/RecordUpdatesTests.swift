@@ -50,6 +50,42 @@ struct RecordUpdatesTests {
     #expect(try await updates.next()?.map(\.hasPendingEdit) == [false])
   }
 
+  @Test func asValuesFollowOnlyWhatChangesAValue() async throws {
+    let world = try await World()
+    world.addTeams(1...1)
+    _ = try await world.engine.sync()
+    var updates = world.engine.records.observe(Team.self).makeAsyncIterator()
+    _ = try await updates.next()
+    async let seen = Self.names(in: world.engine.records.observe(Team.self).values, through: "Bats")
+    _ = await world.clock.nextSleep()
+    // A version and a member that the type does not decode.
+    world.remote.upsert("teams", "t1", #"{"id":"t1","name":"Team","x":1}"#)
+    _ = try await world.engine.sync()
+    #expect(try await updates.next()?.map(\.name) == ["Team"])
+    // The state of an edit.
+    try await world.engine.edits.upsert(Team(id: "t1", name: "Team"))
+    world.remote.upsert("teams", "t2", #"{"id":"t2"}"#)
+    world.remote.upsert("teams", "t1", #"{"id":"t1","name":"Bats"}"#)
+    _ = try await world.engine.sync()
+    let elements = try await seen
+    #expect(elements.first?.map(\.name) == ["Team"])
+    #expect(elements.last?.leftOut.map(\.id.key) == ["t2"])
+    #expect(
+      !zip(elements, elements.dropFirst()).contains { $0.elementsEqual($1) && $0.leftOut == $1.leftOut })
+  }
+
+  /// The elements until the first team has a name.
+  private static func names(
+    in values: some AsyncSequence<RecordList<Team>, SyncError> & Sendable, through last: String
+  ) async throws -> [RecordList<Team>] {
+    var elements: [RecordList<Team>] = []
+    for try await teams in values {
+      elements.append(teams)
+      if teams.first?.name == last { break }
+    }
+    return elements
+  }
+
   @Test func neverGoBackAndEndWithTheNewest() async throws {
     let world = try await World()
     let engine = world.engine

@@ -1,0 +1,1 @@
+// On other platforms than Apple's this module is empty.
