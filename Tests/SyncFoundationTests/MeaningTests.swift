@@ -36,6 +36,7 @@ struct MeaningTests {
     var isDone = false
     var rank = 3
     var label: String
+    var weight: Weight?
   }
 
   struct Weight: ScalarFormed, FieldValueConvertible, Codable, Equatable, Sendable {
