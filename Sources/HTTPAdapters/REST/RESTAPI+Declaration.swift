@@ -136,7 +136,7 @@ extension RESTAPI.Collection {
       each = RESTAPI.Each(try parts.required("parameter").text(), values: values)
     }
     if let member = object["under"] {
-      let parts = try member.object(["type", "parameter", "as", "keys"])
+      let parts = try member.object(["type", "parameter", "as", "keys", "changed"])
       let parent = RecordType(try parts.required("type").text())
       let pointer = try parts["as"]?.pointer() ?? JSONPointer("/\(parent.rawValue)")
       guard let name = pointer?.member else {
@@ -147,6 +147,7 @@ extension RESTAPI.Collection {
         guard try keys.text() == "within" else { throw keys.failure("must be \"within\".") }
         under?.hasKeysWithin = true
       }
+      under?.followsChanges = try parts["changed"]?.flag() ?? false
       if !entity.references.contains(where: { $0.field == FieldName(name) }) {
         entity = Entity(
           type, references: entity.references + [.to(parent, by: FieldName(name))], indexes: entity.indexes)

@@ -12,6 +12,9 @@ struct RESTToken: Hashable, Sendable {
     case token(String)
     /// At the tags of all pages, in order.
     case pages([Page])
+    /// At a position of our own store: of lists under records, those are asked for whose records have
+    /// changed since.
+    case position(Int64)
   }
 
   /// A page of a listing, with its tag.
@@ -50,6 +53,9 @@ struct RESTToken: Hashable, Sendable {
     case "pages":
       guard let pages = Self.pages(value) else { return nil }
       start = .pages(pages)
+    case "position":
+      guard let position = Int64(value) else { return nil }
+      start = .position(position)
     default: return nil
     }
     self.listedAt = Timestamp(microseconds: listedAt)
@@ -72,6 +78,9 @@ struct RESTToken: Hashable, Sendable {
     case .pages(let pages):
       fields["start"] = "pages"
       fields["value"] = Self.text(of: pages)
+    case .position(let position):
+      fields["start"] = "position"
+      fields["value"] = "\(position)"
     }
     return fields.text
   }

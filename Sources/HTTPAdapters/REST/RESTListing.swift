@@ -42,6 +42,8 @@ struct RESTListing: Sendable {
     if token.start == .list || token.relists || isSweepDue(token) { return try await first(since: nil) }
     switch (token.start, collection.delta) {
     case (.since, .since), (.token, .token), (.token, .next): return try await first(since: token)
+    case (.position, nil) where collection.under?.followsChanges == true:
+      return try await first(since: token)
     default: return .reset(.tokenExpired)
     }
   }
@@ -57,15 +59,10 @@ struct RESTListing: Sendable {
     since base: RESTToken?, confirming pages: [RESTToken.Page] = []
   ) async throws(SyncError) -> RecordPage {
     let listedAt = base?.listedAt ?? session.clock.timestamp
+    if let under = collection.under { return try await first(under, since: base, listedAt: listedAt) }
     let elapsed = session.clock.stopwatch()
     var segment = RESTSegment()
     var now: Timestamp?
-    if collection.under != nil {
-      segment.parent = try await parent(after: nil)
-      guard segment.parent != nil else {
-        return RecordPage(coverage: .full, changes: [], total: 0, next: .done(nil))
-      }
-    }
     if let window = collection.window, case .since(_, _, let overlap, _) = collection.delta {
       let time = try await serverTime()
       now = time
@@ -86,12 +83,6 @@ struct RESTListing: Sendable {
         )
       }
       return .reset(.tokenExpired)
-    }
-    if isBarred(asked) {
-      var bookmark = RESTBookmark(
-        coverage: .full, base: nil, candidate: RESTToken(.list, listedAt: listedAt))
-      bookmark.segment = segment
-      return try await barred(bookmark, asked)
     }
     let answer = try RESTAnswer(asked.response, of: collection, during: operation)
     return try await first(
@@ -136,17 +127,20 @@ struct RESTListing: Sendable {
 
   /// Returns the page after another one.
   func next(at bookmark: RESTBookmark) async throws(SyncError) -> RecordPage {
+    if let page = try await unchanged(at: bookmark) { return page }
     let asked = try await ask { limit in pagination.request(at: bookmark, atMost: limit) }
     if isBarred(asked) { return try await barred(bookmark, asked) }
     switch asked.response.status {
+    // The first page of a list has no place that the server may have forgotten.
+    case _ where bookmark.pages == 0: break
     // Past the last page.
-    case 404 where collection.countsPages && bookmark.pages > 0:
+    case 404 where collection.countsPages:
       var bookmark = bookmark
       tagEnd(asked, &bookmark)
-      return try await ended([], bookmark, asked)
+      return try await ended([], bookmark)
     // The page before was the last one, as it was short or completed the total.
     case 400 where isComplete(bookmark, asked), 422 where isComplete(bookmark, asked):
-      return try await ended([], bookmark, asked)
+      return try await ended([], bookmark)
     case 400 where isRecent(bookmark), 422 where isRecent(bookmark): throw refusal(bookmark, asked.response)
     case 400, 404, 410, 422: return .reset(.pageTokenExpired)
     default: break
@@ -279,7 +273,7 @@ struct RESTListing: Sendable {
     tag(answer, asked, &bookmark)
     let place = try pagination.place(after: answer, fresh: changes.count, to: asked, &bookmark)
     if collection.filter != nil { changes = selected(changes, isSelected, in: before.coverage) }
-    guard let place else { return try await ended(changes, bookmark, asked) }
+    guard let place else { return try await ended(changes, bookmark) }
     if case .target(let target) = place,
       requests.address(target).counts(from: asked.address, rows: answer.rows.count)
     {
@@ -304,11 +298,11 @@ struct RESTListing: Sendable {
   // MARK: Several lists
 
   /// Ends one list: the pass goes on with the next one, or is finished.
-  private func ended(
-    _ changes: [RecordChange], _ bookmark: RESTBookmark, _ asked: Asked
+  func ended(
+    _ changes: [RecordChange], _ bookmark: RESTBookmark
   ) async throws(SyncError) -> RecordPage {
     guard let segment = try await segment(after: bookmark) else {
-      return try await finished(changes, bookmark, asked)
+      return try await finished(changes, bookmark)
     }
     if let reset = try demandWhole(bookmark) { return reset }
     var page = RecordPage(
@@ -325,8 +319,8 @@ struct RESTListing: Sendable {
       segment.each += 1
       return segment.each < each.values.count ? segment : nil
     }
-    if let last = segment.parent {
-      segment.parent = try await parent(after: last)
+    if let last = segment.parent, let under = collection.under {
+      segment.parent = try await stored(under).key(of: under.type, after: last)
       return segment.parent == nil ? nil : segment
     }
     if let from = segment.from, case .since(let now) = bookmark.candidate.start,
@@ -345,38 +339,6 @@ struct RESTListing: Sendable {
     let response = try await session.send(
       "HEAD", requests.collection(collection.path), headers: try await requests.headers(), during: operation)
     return response.headers["Date"].flatMap(HTTPDate.timestamp) ?? session.clock.timestamp
-  }
-
-  /// The key of the next live record above the lists.
-  private func parent(after key: String?) async throws(SyncError) -> String? {
-    guard let under = collection.under else { return nil }
-    guard let stored = AskingStore.keys else {
-      throw SyncError(
-        .invalidConfiguration, during: operation,
-        "\(collection.place("under")) needs the records of \(under.type), which only an engine has.")
-    }
-    return try await stored.key(of: under.type, after: key)
-  }
-
-  /// Whether the server shows no list under a record.
-  private func isBarred(_ asked: Asked) -> Bool {
-    collection.under != nil && [403, 404, 410].contains(asked.response.status)
-      && RequestedPause.limit(in: asked.response) == nil
-  }
-
-  /// Passes over a record that has no list, or whose list these credentials may not read.
-  ///
-  /// What is known of a list that may not be read stays as it is.
-  private func barred(_ bookmark: RESTBookmark, _ asked: Asked) async throws(SyncError) -> RecordPage {
-    var page = try await ended([], bookmark, asked)
-    guard asked.response.status == 403, let under = collection.under, let parent = bookmark.segment.parent,
-      let stored = AskingStore.keys
-    else { return page }
-    session.notices.tell(
-      "403 to the list of \(collection.entity.type) under \(parent)\(HTTPFailure.words(of: asked.response)). What is known of it stays."
-    )
-    page.present = try await stored.records(of: request.entity.type, where: under.member, is: parent)
-    return page
   }
 
   /// Tells of records whose version is a time that has not come.
@@ -450,7 +412,7 @@ extension RESTListing {
 
   /// Returns the last page, with the token of the next delta.
   func finished(
-    _ changes: [RecordChange], _ bookmark: RESTBookmark, _ asked: Asked
+    _ changes: [RecordChange], _ bookmark: RESTBookmark
   ) async throws(SyncError) -> RecordPage {
     if let reset = try demandWhole(bookmark) { return reset }
     if bookmark.coverage == .full { shortfalls.end(of: request.entity.type) }

@@ -77,6 +77,10 @@ extension RESTAPI {
     public var member: FieldName
     /// Whether a record's key is unique within its parent alone. Then it has both keys.
     public var hasKeysWithin = false
+    /// Whether a list is asked for only if its parent has changed since the last pass.
+    ///
+    /// For an API that gives a parent another version with each change of its list.
+    public var followsChanges = false
 
     /// Creates lists.
     public init(_ type: RecordType, parameter: String, as member: FieldName) {

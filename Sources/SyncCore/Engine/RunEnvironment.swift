@@ -172,4 +172,23 @@ private struct ParentKeys: StoredKeys {
       return found
     }
   }
+
+  func changes(
+    of parents: RecordType, above type: RecordType, after position: Int64?
+  ) async throws(SyncError) -> ParentChanges {
+    try await store.read { (snapshot) throws(SyncError) in
+      let leaving = try snapshot.withheldCounts(parents)
+      var changes = ParentChanges(
+        keys: nil, isAnyLeaving: leaving[.held, default: 0] + leaving[.missing, default: 0] > 0,
+        position: try snapshot.changes(after: nil).position.number)
+      // What is withheld is not live, and only its list can tell that it is still there.
+      let withheld = try snapshot.withheldCounts(type)
+      guard let position, position <= changes.position,
+        Sweep.forgettable.allSatisfy({ withheld[$0, default: 0] == 0 }),
+        case .records(let ids) = try snapshot.changes(after: StorePosition(position)).scope
+      else { return changes }
+      changes.keys = Set(ids.lazy.filter { $0.type == parents }.map(\.key))
+      return changes
+    }
+  }
 }

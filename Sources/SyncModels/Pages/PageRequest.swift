@@ -32,6 +32,30 @@ package protocol StoredKeys: Sendable {
   func records(
     of type: RecordType, where field: FieldName, is key: String
   ) async throws(SyncError) -> [PresentRecord]
+
+  /// Returns what has changed above the lists of a type since a position of the store.
+  ///
+  /// - Parameters:
+  ///   - parents: The type above the lists.
+  ///   - type: The type that is listed.
+  ///   - position: An earlier ``ParentChanges/position``; `nil` for none.
+  func changes(
+    of parents: RecordType, above type: RecordType, after position: Int64?
+  ) async throws(SyncError) -> ParentChanges
+}
+
+/// The records above lists that have changed since a position of the store.
+package struct ParentChanges: Sendable {
+  /// Their keys; `nil` if any record may have changed, or a list may have more than is live here.
+  package var keys: Set<String>?
+  /// Whether a record waits to be removed, and its list with it.
+  package var isAnyLeaving: Bool
+  /// The store's position now.
+  package var position: Int64
+
+  package init(keys: Set<String>?, isAnyLeaving: Bool, position: Int64) {
+    (self.keys, self.isAnyLeaving, self.position) = (keys, isAnyLeaving, position)
+  }
 }
 
 /// The store of the engine that asks for a page, for a source whose lists are under its records.

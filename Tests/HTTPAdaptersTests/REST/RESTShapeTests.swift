@@ -131,6 +131,68 @@ struct RESTShapeTests {
     #expect(world.alerts.withLock { $0.contains { $0.contains("403") && $0.contains("a/b") } })
   }
 
+  @Test func onlyListsUnderChangedRecordsAreAskedFor() async throws {
+    let isClosed = Mutex(false)
+    let world = World(
+      Self.under.replacing(#""path":"projects"}"#, with: #""path":"projects","version":"/v"}"#)
+        .replacing(#""as":"/project_id""#, with: #""as":"/project_id","changed":true"#),
+      state: [
+        "projects": #"[{"id":"a/b","v":1},{"id":"c","v":1},{"id":"d","v":1}]"#,
+        "projects/a%2Fb/tasks": #"[{"id":1},{"id":2}]"#, "projects/c/tasks": #"[{"id":5,"project_id":"c"}]"#,
+        "projects/d/tasks": #"[{"id":3}]"#,
+      ],
+      status: { request in
+        isClosed.withLock { $0 } && request.address.path.hasSuffix("d/tasks") ? 403 : nil
+      }
+    ) { request, state in state[String(request.address.path.dropFirst("/v1/".count))] }
+    func asked() async throws -> [String] {
+      let before = world.api.requests.count
+      _ = try? await world.sync()
+      return Array(world.paths[before...].dropFirst())
+    }
+    let all = ["projects/a%2Fb/tasks", "projects/c/tasks", "projects/d/tasks"]
+    #expect(try await asked() == all)
+    #expect(try await asked() == [])
+    #expect(try await asked() == [])
+    // One has changed, and its list has lost a record and got another.
+    world.state.withLock { state in
+      state["projects"] = #"[{"id":"a/b","v":2},{"id":"c","v":1},{"id":"d","v":1}]"#
+      state["projects/a%2Fb/tasks"] = #"[{"id":2},{"id":4}]"#
+    }
+    #expect(try await asked() == ["projects/a%2Fb/tasks"])
+    #expect(world.keys("tasks") == ["2", "3", "4", "5"])
+    #expect(try await asked() == [])
+    // A pass that stops resumes, and what changes meanwhile is asked for by the next one.
+    world.state.withLock { state in
+      state["projects"] = #"[{"id":"a/b","v":3},{"id":"c","v":2},{"id":"d","v":1}]"#
+      state["projects/c/tasks"] = #"[{"id":6}]"#
+    }
+    world.isCut.withLock { $0 = [world.api.requests.count + 3] }
+    #expect(try await asked() == ["projects/a%2Fb/tasks", "projects/c/tasks"])
+    world.state.withLock { state in
+      state["projects"] = #"[{"id":"a/b","v":4},{"id":"c","v":2},{"id":"d","v":1}]"#
+      state["projects/a%2Fb/tasks"] = #"[{"id":7}]"#
+    }
+    #expect(try await asked() == ["projects/c/tasks"])
+    #expect(try await asked() == ["projects/a%2Fb/tasks"])
+    #expect(world.keys("tasks") == ["3", "6", "7"])
+    #expect(try await asked() == [])
+    // A list that could not be read is asked for again.
+    isClosed.withLock { $0 = true }
+    world.state.withLock { state in
+      state["projects"] = #"[{"id":"c","v":2},{"id":"d","v":2}]"#
+      state["projects/d/tasks"] = #"[{"id":8}]"#
+    }
+    #expect(try await asked() == ["projects/d/tasks"])
+    #expect(world.keys("tasks") == ["3", "6", "7"])
+    isClosed.withLock { $0 = false }
+    #expect(try await asked() == ["projects/d/tasks"])
+    #expect(world.keys("projects") == ["c", "d"])
+    #expect(world.keys("tasks") == ["6", "8"])
+    _ = try await asked()
+    #expect(try await asked() == [])
+  }
+
   @Test func keysWithinAParentAreJoined() async throws {
     let world = World(
       Self.under.replacing(#""as":"/project_id""#, with: #""as":"/project_id","keys":"within""#),
