@@ -121,6 +121,38 @@
       #expect(mirror.payloads("items")["k"]?.contains("\"value\":2") == true)
     }
 
+    /// A user may delete the zone, and the app makes it again.
+    @Test(arguments: [false, true])
+    func thatAreMadeAgainTakeNothingAwayAndMayGetTheRecordsAgain(_ isSeenMissing: Bool) async throws {
+      let bench = try CloudKitBench(.privateZone)
+      for number in 0..<3 { bench.put("k\(number)", number) }
+      let mirror = try await CloudKitMirror(bench, pushes: true)
+      _ = try await mirror.engine.sync()
+      let before = mirror.payloads("items")
+      bench.service.removeZone(CloudKitBench.zone)
+      if isSeenMissing {
+        let result = try await mirror.engine.sync()
+        #expect(result.failures.map(\.error.code) == [.invalidConfiguration])
+      }
+      bench.service.makeZone(CloudKitBench.zone)
+      for _ in 1...3 {
+        let result = try await mirror.engine.sync()
+        #expect(result.refusedSweeps.map(\.refusal) == [.massDeletion(missing: 3, of: 3)])
+        #expect(mirror.payloads("items") == before)
+      }
+      #expect(try await mirror.engine.edits.sendAgain("items") == 3)
+      let result = try await mirror.engine.sync()
+      #expect(result.refusedSweeps.isEmpty)
+      #expect(try mirror.wanted("items").count == 3)
+      try mirror.expectEqual("items")
+      #expect(try await mirror.engine.edits.sendAgain("items") == 0)
+      // Once it is asked for, everything goes.
+      bench.service.removeZone(CloudKitBench.zone)
+      bench.service.makeZone(CloudKitBench.zone)
+      _ = try await mirror.engine.sync(SyncRequest(allowsMassDeletion: true))
+      #expect(mirror.payloads("items").isEmpty)
+    }
+
     /// Neither the next token nor a date: the present one stays in use.
     @Test func readAnswersWithoutHeaders() async throws {
       let bench = try CloudKitBench(.privateZone) {

@@ -35,7 +35,9 @@ public struct SyncOptions: Hashable, Sendable {
   public var massDeletionShare: Double
   /// The number of live records from which an empty listing needs confirmation.
   ///
-  /// An empty listing may come from a file that is being written, or that was cut off.
+  /// An empty listing may come from a file that is being written, or that was cut off. Of a remote that
+  /// shows each deletion, as a CloudKit zone does, it needs confirmation whatever the number is: such a
+  /// remote has lost its records.
   public var emptyListingRecords: Int
 
   /// Creates options; the defaults suit a phone as well as a server.

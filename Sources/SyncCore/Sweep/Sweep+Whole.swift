@@ -12,7 +12,8 @@ extension Sweep {
       case .moving: capabilities.supportsLookup ? .lookedUp : .twice
       }
     self.init(
-      entity: entity, context: context, pass: context.pass, passBefore: passBefore, absence: absence)
+      entity: entity, context: context, pass: context.pass, passBefore: passBefore, absence: absence,
+      showsDeletions: capabilities.deltas == .changeTokens && capabilities.sendsTombstones)
   }
 
   /// Removes all unlisted records, portion by portion, in this one transaction.

@@ -9,6 +9,8 @@ struct Sweep: Sendable {
   var pass: Int64
   var passBefore: Int64
   var absence: Absence
+  /// Whether the remote shows each deletion by itself, so that a listing finds none.
+  var showsDeletions: Bool
 
   /// The proof that a record is gone.
   enum Absence: Sendable {

@@ -53,7 +53,9 @@ struct SweepGuard: Sendable {
     let (missing, total) = (unmarked + unlisted - foreign, live + kept - foreign)
     // A file that was read while it was being written, or that was cut off, lists nothing.
     var isEmptied = checkpoint.sweep?.listed == 0 && shown > foreign
-    if isEmptied, shown - foreign < emptiedRecords {
+    // A remote that shows each deletion lists nothing only if it has lost its records, as a zone that
+    // was deleted and made again has.
+    if isEmptied, shown - foreign < emptiedRecords, !sweep.showsDeletions {
       // Other sources confirm each absence by a second listing, or by a lookup.
       let isConfirmed = try EmptyListing.isConfirmed(type, by: sweep.pass, in: snapshot)
       isEmptied = sweep.absence == .once && !isConfirmed

@@ -1,0 +1,59 @@
+public import SyncModels
+import SyncPorts
+
+extension LocalEdits {
+  /// Sends those records of a type again that the remote has lost.
+  ///
+  /// They are the ones that the last complete listing lacked, while ``SyncResult/refusedSweeps`` names
+  /// the type: as after a user has deleted a CloudKit zone, and the app has made it again. Each becomes
+  /// an edit of now, which the next push makes anew at the remote. No sweep removes it meanwhile.
+  ///
+  /// - Returns: The number of records; 0 if no listing waits for a decision.
+  /// - Throws: `invalidConfiguration` for a type that is not declared; the store's codes. Portions so
+  ///   far are written then.
+  /// - Complexity: O(*n* log *m*) for *n* records of *m*.
+  @discardableResult
+  public func sendAgain(_ type: RecordType) async throws(SyncError) -> Int {
+    var (count, last) = (0, String?.none)
+    repeat {
+      let start = last
+      let portion = try await perform { (batch) throws(SyncError) in
+        try batch.writer.sendAgain(type, after: start)
+      }
+      count += portion.count
+      last = portion.end
+    } while last != nil
+    return count
+  }
+}
+
+extension EditWriter {
+  /// Writes one portion of the unlisted records to the remote again.
+  fileprivate mutating func sendAgain(
+    _ type: RecordType, after key: String?
+  ) throws(SyncError) -> (count: Int, end: String?) {
+    guard let entity = schema[type] else {
+      throw SyncError(
+        .invalidConfiguration, during: "sending \(type) again", "The record type \(type) is not declared.")
+    }
+    guard let checkpoint = try transaction.checkpoint(for: type), checkpoint.inFlight == nil,
+      checkpoint.sweep != nil
+    else { return (0, nil) }
+    let rows = try transaction.rows(type, .unmarked, after: key, limit: MergeContext.portion)
+    let pending = try transaction.edits(of: rows.map(\.id))
+    var batch = Batch()
+    var notes: [WithheldChange.Key] = []
+    for row in rows {
+      let former = pending[row.id]
+      // What was sent has its answer first, and a draft is not sent.
+      guard let shown = row.record, former?.sent == nil, former?.isHeldByTheApp != true else { continue }
+      let content = former?.edit.content ?? .upsert(shown.payload, schemaVersion: shown.schemaVersion)
+      batch.add(entry(for: content, of: row.id, entity, on: .none, after: nil), entity)
+      notes.append(.record(row.id))
+    }
+    let missing = try transaction.withheld(for: notes).filter { $0.kind == .missing }
+    try transaction.release(missing.map(\.key))
+    try write(batch)
+    return (notes.count, rows.last?.id.key)
+  }
+}
