@@ -30,7 +30,11 @@ extension RESTEdit {
     }
     let limit = RequestedPause.limit(in: response)
     switch response.status {
-    case 200...299: return try await made(response, during: operation)
+    // An answer elsewhere may be that to the new record, or a page to log in.
+    case 200...299, 302, 303: return try await made(response, during: operation)
+    case 301, 308:
+      return .refused(
+        reason: refusal(response, "it names another address\(elsewhere(response)), where no edit is sent"))
     case 401, 429: return .retryLater(after: limit)
     case 403 where limit != nil: return .retryLater(after: limit)
     case 408, 500...599:

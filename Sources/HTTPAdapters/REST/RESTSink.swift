@@ -224,6 +224,9 @@ struct RESTEdit: Sendable {
   ) async throws(SyncError) -> PushOutcome {
     switch response.status {
     case 200...299: return try await accepted(response, during: operation)
+    case 301, 302, 308:
+      return .refused(
+        reason: refusal(response, "it names another address\(elsewhere(response)), where no edit is sent"))
     case 303:
       // The effect is unknown: the address elsewhere may be that of the result, or of a page to
       // log in.
@@ -269,6 +272,12 @@ struct RESTEdit: Sendable {
   /// The reason of a refusal, with the server's own words.
   func refusal(_ response: HTTPResponse, _ meaning: String) -> String {
     "The server answered \(response.status): \(meaning)\(reason(in: response) ?? HTTPFailure.words(of: response))."
+  }
+
+  /// The path that a redirect names, as a part of a sentence.
+  func elsewhere(_ response: HTTPResponse) -> String {
+    let target = response.headers["Location"].flatMap { records.requests.base.resolving($0) }
+    return target.map { ", \($0.path)" } ?? ""
   }
 
   /// What the description's pointer to the reason leads to, as the end of a sentence.

@@ -112,8 +112,9 @@ package struct HTTPSession: Sendable {
 
   /// Sends a request, unless the server wants a pause, and follows redirects.
   ///
-  /// A 303 to a request that does not read is an answer: what it leads to is only to be read, and
-  /// tells nothing about the request (RFC 9110, 15.4.4).
+  /// To a request that does not read, a 303 is an answer: what it leads to is only to be read, and
+  /// tells nothing about the request (RFC 9110, 15.4.4). To a write, 301, 302 and 308 are answers too:
+  /// the other address may be that of another record.
   ///
   /// - Parameters:
   ///   - repeatsSafely: See ``HTTPRequest/repeatsSafely``.
@@ -165,8 +166,12 @@ package struct HTTPSession: Sendable {
       var response = try await response(to: request, during: operation)
       (response.isRedirected, response.address) = (isRedirected, request.address)
       let isRead = request.method == "GET" || request.method == "HEAD"
-      guard [301, 302, 307, 308].contains(response.status) || response.status == 303 && isRead else {
-        return response
+      let mayRepeat = isRead || request.repeatsSafely
+      switch response.status {
+      case 307: break
+      case 301 where mayRepeat, 302 where mayRepeat, 308 where mayRepeat: break
+      case 303 where isRead: break
+      default: return response
       }
       guard let next = response.headers["Location"].flatMap(request.address.resolving) else {
         throw SyncError(

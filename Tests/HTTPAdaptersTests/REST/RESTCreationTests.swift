@@ -56,6 +56,31 @@ struct RESTCreationTests {
     #expect(requests.map(\.method) == ["POST", "GET"])
   }
 
+  /// Forms for people answer so, and so does a page to log in.
+  @Test(arguments: [302, 303])
+  func isLookedAtWhereItsAnswerIs(_ status: Int) async throws {
+    let (outcome, requests) = try await Self.push(
+      answered: HTTPResponse(status: status, headers: ["Location": "/v1/items/17"]),
+      Self.answer(Self.made, status: 200))
+    #expect(Self.key(outcome) == "17")
+    #expect(requests.map(\.method) == ["POST", "GET"])
+    let login = try await Self.push(
+      answered: HTTPResponse(status: status, headers: ["Location": "/login"]))
+    guard case .unknown? = login.outcome else { return #expect(login.outcome == nil) }
+  }
+
+  @Test(arguments: [301, 308])
+  func isNotSentToAnotherAddress(_ status: Int) async throws {
+    let (outcome, requests) = try await Self.push(
+      answered: HTTPResponse(status: status, headers: ["Location": "/v2/items"]))
+    #expect(
+      outcome
+        == .refused(
+          reason: "The server answered \(status): it names another address, /v2/items, where no edit is sent."
+        ))
+    #expect(requests.count == 1)
+  }
+
   @Test func isSentAgainUnderTheSameIdempotencyKey() async throws {
     let (outcome, requests) = try await Self.push(
       Self.idempotency, isRepeated: true, answered: Self.answer(Self.made))

@@ -205,6 +205,65 @@ struct RESTSinkTests {
     #expect(kept.requests.map(\.method) == ["GET", "DELETE", "GET"])
   }
 
+  /// A record that has moved: the other address may be another record's.
+  @Test(arguments: [301, 302, 308])
+  func noEditFollowsARecordThatHasMoved(_ status: Int) async throws {
+    let moved = HTTPResponse(status: status, headers: ["Location": "/v1/items/b"])
+    for edit in [Self.stored.replacing("A", with: "E"), nil] {
+      let (outcome, requests) = try await Self.push(edit, answered: Self.answer(Self.stored), moved)
+      #expect(requests.map(\.address.path) == ["/v1/items/a", "/v1/items/a"])
+      #expect(
+        outcome
+          == .refused(
+            reason:
+              "The server answered \(status): it names another address, /v1/items/b, where no edit is sent."))
+    }
+  }
+
+  @Test func anEditGoesWhereItIsSentForTheTime() async throws {
+    let edit = Self.stored.replacing("A", with: "E")
+    let (outcome, requests) = try await Self.push(
+      edit, answered: Self.answer(Self.stored),
+      HTTPResponse(status: 307, headers: ["Location": "/v1/writer/items/a"]), Self.answer(edit))
+    #expect(requests.map(\.method) == ["GET", "PUT", "PUT"])
+    #expect(requests[1].body == requests[2].body && Self.accepted(outcome) == edit)
+  }
+
+  // MARK: Members of a description
+
+  @Test func aRecordIsWrappedAndTheReasonOfARefusalIsWhereTheDescriptionSays() async throws {
+    let transport = ScriptedTransport(
+      Self.answer(#"{"product":{"id":7,"title":"A"}}"#),
+      Self.answer(#"{"errors":{"title":["is taken","is short"]},"message":"Unprocessable"}"#, status: 422),
+      Self.answer(#"{"product":{"id":7,"title":"A"}}"#), Self.answer(#"{"product":{"id":7,"title":"F"}}"#))
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"p","records":"/products","item":{"path":"p/{id}","record":"/product"},"push":{"write":"PUT p/{id}","body":"/product","reason":"/errors/title"}}}}"#
+    let sink = RESTSink(
+      try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport))
+    func push(_ title: String) async throws -> PushOutcome? {
+      let base = Record(
+        id: RecordID(type: "items", key: "7"), version: .undated,
+        payload: Self.payload(#"{"id":7,"title":"A"}"#),
+        fields: [])
+      let change = OutgoingChange(
+        id: base.id, content: .upsert(Self.payload(#"{"id":7,"title":"\#(title)"}"#), schemaVersion: 1),
+        base: .copy(base), key: IdempotencyKey("a"),
+        stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
+      return try await sink.push([change], entities: SyncSchema(Entity("items"))).first
+    }
+    #expect(
+      try await push("E")
+        == .refused(
+          reason:
+            #"The server answered 422: the server does not accept the record, or its id: ["is taken","is short"]."#
+        ))
+    #expect(try await Self.accepted(push("F")) == #"{"id":7,"title":"F"}"#)
+    #expect(
+      transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [
+        "", #"{"product":{"id":7,"title":"E"}}"#, "", #"{"product":{"id":7,"title":"F"}}"#,
+      ])
+  }
+
   // MARK: Side by side
 
   /// An API without records, which waits for other writes before it answers one.
