@@ -37,13 +37,18 @@
       var problems: [String]
     }
 
+    /// What was found of all types together, and what is wrong with it.
+    var notes: [String] = []
+    var problems: [String] = []
     var types: [TypeReport]
 
-    var hasProblems: Bool { types.contains { !$0.problems.isEmpty } }
+    var hasProblems: Bool { !problems.isEmpty || types.contains { !$0.problems.isEmpty } }
 
     /// Prints the report, and the object of `--json`.
     func print(isJSON: Bool) {
       let output = StandardStream.output
+      for note in notes { output.line(note) }
+      for problem in problems { output.line("PROBLEM: \(problem)") }
       for report in types {
         output.line("\(report.type)")
         for note in report.notes { output.line("  \(note)") }
@@ -57,7 +62,11 @@
         ]
         return (report.type.rawValue, .object(members))
       }
-      output.line(JSON.object([("types", .object(members))]))
+      output.line(
+        JSON.object([
+          ("notes", .array(notes.map { .string($0) })), ("problems", .array(problems.map { .string($0) })),
+          ("types", .object(members)),
+        ]))
     }
   }
 

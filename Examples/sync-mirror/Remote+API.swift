@@ -19,13 +19,14 @@
         source: source, sink: RESTSink(source), types: .declared(try api.schema.entities),
         emptiness: "The description has no type.", renewsCredentials: source.renewsCredentials,
         check: { (chosen) throws(SyncError) in
+          let access = try await source.surveyAccess()
           var types: [CheckReport.TypeReport] = []
           for type in api.collections.map(\.entity.type) where chosen.contains(type) {
             let survey = try await source.survey(type, pageSize: settings.options.pageSize)
             types.append(
               CheckReport.TypeReport(type: type, notes: survey.notes, problems: survey.problems))
           }
-          return CheckReport(types: types)
+          return CheckReport(notes: access.notes, problems: access.problems, types: types)
         })
     }
   }

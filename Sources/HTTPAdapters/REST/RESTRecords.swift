@@ -53,6 +53,12 @@ struct RESTRecords: Sendable {
     return copy
   }
 
+  /// Whether a list would show a record, of which the description may select some.
+  func isSelected(_ change: RecordChange) -> Bool {
+    guard let filter = requests.collection.filter, case .upsert(let record) = change else { return true }
+    return filter.selects(record.payload.bytes)
+  }
+
   /// Returns the first record of a list; `nil` if it has none.
   func first(of address: HTTPAddress, during operation: String) async throws(SyncError) -> Record? {
     let response = try await session.send(

@@ -259,9 +259,8 @@ public final class RESTSource: RemoteRecordSource {
       ?? Lookup(ids: ids, age: session.clock.stopwatch())
     do throws(SyncError) {
       while lookup.seen < ids.count {
-        if let copy = try await records.look(at: ids[lookup.seen].key, during: "looking up \(entity.type)") {
-          lookup.found.append(copy.change)
-        }
+        let copy = try await records.look(at: ids[lookup.seen].key, during: "looking up \(entity.type)")
+        if let copy, records.isSelected(copy.change) { lookup.found.append(copy.change) }
         lookup.seen += 1
       }
     } catch {
@@ -311,7 +310,7 @@ extension RESTAPI.Collection {
 
   /// How often everything is listed, whatever deltas show.
   var sweepInterval: Duration? {
-    guard showsChangesAlone else { return nil }
+    guard showsChangesAlone || under?.followsChanges == true else { return nil }
     return sweepEvery ?? (countsPages ? .seconds(24 * 3600) : nil)
   }
 }

@@ -1,4 +1,5 @@
 import CanonicalSyncTestServers
+import Foundation
 import HTTPAdapters
 import SyncModels
 import Testing
@@ -7,7 +8,7 @@ import Testing
 struct RESTSurveyTests {
   private static func survey(_ members: String, _ transport: any HTTPTransport) async throws -> RESTSurvey {
     let json =
-      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data","id":"/id",\#(members)}}}"#
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data",\#(members)}}}"#
     return try await RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport)
       .survey("items", pageSize: 100)
   }
@@ -25,8 +26,9 @@ struct RESTSurveyTests {
     let survey = try await source.survey("items", pageSize: 100)
     #expect(survey.problems == [])
     #expect(survey.notes.contains("100 records on the first page, at /data."))
-    // A page, the next one, and what has changed.
-    #expect(api.requests.count <= 3)
+    // A page, the next one, what has changed, also since the newest version, one record, and an unknown
+    // parameter.
+    #expect(api.requests.count <= 6)
   }
 
   /// Parameters that the API ignores.
@@ -92,6 +94,100 @@ struct RESTSurveyTests {
         "The API gives 5 records where 100 are asked for. That may be its most; otherwise, is \"lmiit\" a parameter?"
       ))
     #expect(notes.contains("A first sync of 250 records takes about 51 requests with 5 records each."))
+  }
+
+  @Test func findsWhatOtherRequestsOfTheMirrorWouldMeet() async throws {
+    func problems(_ members: String, _ answers: HTTPResponse...) async throws -> [String] {
+      try await Self.survey(members, ScriptedTransport(answers)).problems
+    }
+    let page = HTTPResponse(
+      status: 200, headers: ["Date": "Tue, 24 Nov 2026 10:00:00 GMT"],
+      body: Array(
+        #"{"data":[{"id":1,"at":"2026-01-01T00:00:00Z"},{"id":2,"at":"2026-01-02T00:00:00Z"}]}"#.utf8))
+    let nothing = HTTPResponse(
+      status: 200, headers: ["Date": "Tue, 24 Nov 2026 10:00:00 GMT"], body: Array(#"{"data":[]}"#.utf8))
+    #expect(
+      try await problems(#""version":"/at","delta":{"since":"since"}"#, page, nothing, nothing) == [
+        #"A request for changes since a moment before the newest version of the first page, that of 2, lacks that record; does "since" have the layout that the API reads (types.items.delta.since)?"#
+      ])
+    #expect(
+      try await problems(#""item":"item/{id}""#, page, HTTPResponse(status: 404)) == [
+        "There is nothing at item/{id} (types.items.item) for 1, which the list has."
+      ])
+    #expect(
+      try await problems(
+        #""push":{"write":"PUT items/{id}","precondition":"etag"}"#, page,
+        HTTPResponse(status: 200, body: Array(#"{"id":1}"#.utf8))) == [
+          #"A record comes with no ETag, so types.items.push.precondition cannot be "etag"."#
+        ])
+    #expect(
+      try await problems(#""where":{"pointer":"/kind","equals":"game"}"#, page) == [
+        "No element has what /kind (types.items.where) has to be; is it the right member?"
+      ])
+  }
+
+  /// Each member of a description is told of.
+  @Test(arguments: [
+    (#""where":{"pointer":"/id","equals":1}"#, "1 of them is of the type."),
+    (#""headers":{"X-Org":"a","Accept":"b"}"#, "Requests for it have the headers Accept, X-Org."),
+    (#""request":{"body":{"q":1}},"errors":"/errors""#, "The list is asked for by POST, with a body."),
+    (#""errors":"/errors""#, "An answer with anything at /errors is a failure."),
+    (#""id":["/id","/n"]"#, "A key has 2 parts."),
+    (#""version":{"pointer":"/n","layout":"number"}"#, "Versions are read as number."),
+    (
+      #""paging":{"cursor":"/c","parameter":"c","first":"*","more":"/more"}"#,
+      #"The first page is asked for at "*"."#
+    ),
+    (
+      #""paging":{"cursor":"/c","parameter":"c","more":"/more"}"#,
+      "/more (types.items.paging.more) says that no page follows."
+    ),
+    (
+      #""delta":{"since":"s","template":"gte.{since}","layout":"yyyy-MM-dd HH:mm","overlap":90}"#,
+      #"It is sent as yyyy-MM-dd HH:mm in "gte.{since}", 90 s earlier than it is, for late commits."#
+    ),
+    (
+      #""delta":{"since":"s","until":"u","window":3600,"start":"2026-01-01T00:00:00Z"}"#,
+      #"Spans of 3600 s at most follow each other, the first one from "start"."#
+    ),
+    (#""push":{"write":"PUT i/{id}","body":"/item","atOnce":3}"#, "A sent record is wrapped in /item."),
+    (#""push":{"write":"PUT i/{id}","reason":"/why"}"#, "The reason of a refusal is read at /why."),
+    (#""push":{"write":"PUT i/{id}","atOnce":1}"#, "Up to 1 edit is sent side by side."),
+    (#""each":{"parameter":"l","values":["a","b"]}"#, #"There is one list for each of 2 values of "l"."#),
+  ])
+  func tellsOfEachMember(_ members: String, _ note: String) async throws {
+    let api = FakeREST()
+    api.onRequest { _ in
+      HTTPResponse(
+        status: 200, headers: ["Date": "Tue, 24 Nov 2026 10:00:00 GMT"],
+        body: Array(#"{"data":[{"id":1,"n":1},{"id":2,"n":2}]}"#.utf8))
+    }
+    let notes = try await Self.survey(members, api).notes
+    #expect(notes.contains(note), "\(notes)")
+  }
+
+  @Test func tellsOfWhatAllTypesHave() async throws {
+    let json =
+      #"{"base":"https://api.test/v1/","auth":{"header":{"name":"X-Key","value":"env:SURVEY_KEY"}},"account":{"path":"me","id":"/id"},"pace":{"requests":90,"seconds":60},"headers":{"Api-Version":"2"},"keepsUnknownMembers":true,"types":{"items":{"path":"items"}}}"#
+    setenv("SURVEY_KEY", "k", 1)
+    func access(_ json: String, _ answer: HTTPResponse) async throws -> RESTSurvey {
+      try await RESTSource(
+        RESTAPI(json: Array(json.utf8), named: "api.json"), transport: ScriptedTransport(answer)
+      ).surveyAccess()
+    }
+    let found = try await access(json, HTTPResponse(status: 200, body: Array(#"{"id":7}"#.utf8)))
+    #expect(found.problems == [])
+    #expect(
+      found.notes == [
+        "Requests carry credentials in X-Key.",
+        "Requests have the headers Api-Version.", "At most 90 requests are sent in 60.0 seconds.",
+        "Edits are stamped, in members that the API is said to keep (keepsUnknownMembers).",
+        "The data are those of the account 7 (account).",
+      ])
+    let wrong = try await access(json, HTTPResponse(status: 200, body: Array("{}".utf8)))
+    #expect(wrong.problems == ["/id (account.id) leads to nothing; expected is the account's id."])
+    let plain = #"{"base":"https://api.test/v1/","types":{"items":{"path":"items"}}}"#
+    #expect(try await access(plain, HTTPResponse(status: 200)).notes == ["Requests carry no credentials."])
   }
 
   @Test func blamesNoDescriptionForAPause() async throws {
