@@ -140,7 +140,7 @@
       if failure.code.contains("ZONE"), let zone = source.service.database.zone {
         throw SyncError(
           .invalidConfiguration, during: task,
-          "CloudKit has no zone \(zone): it was never made, or was deleted, perhaps by the user. An app has to make it again; local records stay.",
+          "CloudKit has no zone \(zone): it was never made, or was deleted, perhaps by the user. An app has to make it again; local records stay, and can be sent again (sendAgain).",
           underlying: failure)
       }
       throw source.service.error(failure, reply, recordType: reader.type.recordType, during: task)

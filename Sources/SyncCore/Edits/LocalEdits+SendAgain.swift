@@ -39,21 +39,21 @@ extension EditWriter {
     guard let checkpoint = try transaction.checkpoint(for: type), checkpoint.inFlight == nil,
       checkpoint.sweep != nil
     else { return (0, nil) }
-    let rows = try transaction.rows(type, .unmarked, after: key, limit: MergeContext.portion)
-    let pending = try transaction.edits(of: rows.map(\.id))
+    let unlisted = try transaction.portion(unmarked: type, after: key).map(\.id)
+    let pending = try transaction.edits(of: unlisted)
     var batch = Batch()
     var notes: [WithheldChange.Key] = []
-    for row in rows {
-      let former = pending[row.id]
+    for shown in try transaction.records(withIDs: unlisted).compactMap(\.self) {
+      let former = pending[shown.id]
       // What was sent has its answer first, and a draft is not sent.
-      guard let shown = row.record, former?.sent == nil, former?.isHeldByTheApp != true else { continue }
+      if former?.sent != nil || former?.isHeldByTheApp == true { continue }
       let content = former?.edit.content ?? .upsert(shown.payload, schemaVersion: shown.schemaVersion)
-      batch.add(entry(for: content, of: row.id, entity, on: .none, after: nil), entity)
-      notes.append(.record(row.id))
+      batch.add(entry(for: content, of: shown.id, entity, on: .none, after: nil), entity)
+      notes.append(.record(shown.id))
     }
     let missing = try transaction.withheld(for: notes).filter { $0.kind == .missing }
     try transaction.release(missing.map(\.key))
     try write(batch)
-    return (notes.count, rows.last?.id.key)
+    return (notes.count, unlisted.last?.key)
   }
 }

@@ -167,7 +167,9 @@ private struct ParentKeys: StoredKeys {
       var found: [PresentRecord] = []
       var portions = snapshot.portions(of: query)
       while let records = try portions.next() {
-        found += records.map { PresentRecord(id: $0.id, version: $0.version) }
+        // The remote does not list yet what was only made here.
+        found += records.lazy.filter { $0.version != .unversioned }
+          .map { PresentRecord(id: $0.id, version: $0.version) }
       }
       return found
     }

@@ -180,6 +180,8 @@ struct GitHubIssuesTests {
     _ = try await engine().sync()
     #expect(hub.state.withLock { $0.issues[9]?.title } == "ours")
     #expect(hub.state.withLock { $0.issues.values.count { $0.title == "made" } } == 1)
+    // As an issue has gone, what was refused is tried once more.
+    _ = try await engine().sync()
     let refused = try await edits.pending("issues")
     guard case .refused(let reason, _)? = refused.first?.state else {
       Issue.record("\(refused)")
