@@ -101,13 +101,22 @@ struct StoreVerdict: Hashable {
     let error = report.passes.lastError
     let times = Counted(report.passes.consecutiveFailures, "time")
     return
-      "\(report.type) failed \(times.grouped): \(error?.message ?? "")\(retry(report.nextRetry, at: now))\(remedy(error?.code))"
+      "\(report.type) failed \(times.grouped): "
+      + sentence(error?.message ?? "", retry(report.nextRetry, at: now)) + remedy(error?.code)
   }
 
   private static func failure(of sync: PastSync, at now: Timestamp) -> String? {
     guard sync.outcome == .failed, let failure = sync.failure else { return nil }
     return
-      "sync \(sync.number) failed as a whole: \(failure.message)\(retry(failure.retryAt, at: now))\(remedy(failure.code))"
+      "sync \(sync.number) failed as a whole: "
+      + sentence(failure.message, retry(failure.retryAt, at: now)) + remedy(failure.code)
+  }
+
+  /// A message with an addition, as one sentence with one full stop.
+  private static func sentence(_ message: String, _ addition: String) -> String {
+    let isEnded = message.hasSuffix(".")
+    if addition.isEmpty { return isEnded ? message : message + "." }
+    return (isEnded ? String(message.dropLast()) : message) + addition + "."
   }
 
   private static func retry(_ instant: Timestamp?, at now: Timestamp) -> String {
@@ -184,8 +193,8 @@ struct StoreVerdict: Hashable {
     add(sum(.quarantined), "record is malformed", "records are malformed", ": see `sync-inspect quarantine`.")
     add(sum(.incompatible), "record needs", "records need", " a newer version of the app.")
     add(
-      sum(.parked), "record waits", "records wait",
-      " for records that they refer to: see `sync-inspect waiting`.")
+      sum(.parked), "record waits for one that it refers to", "records wait for others that they refer to",
+      ": see `sync-inspect waiting`.")
     add(sum(.held), "deletion waits", "deletions wait", " until nothing refers to the record.")
     return lines
   }

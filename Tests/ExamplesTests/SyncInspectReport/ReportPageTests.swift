@@ -43,7 +43,8 @@
 
     @Test func saysWhatToDoAndLinksToItsOwnParts() async throws {
       let page = try await page()
-      #expect(page.contains("What to do: wait; syncs try again with growing pauses."))
+      #expect(page.contains("2026-09-21T14:19:00Z. What to do: wait; syncs try again with growing pauses."))
+      #expect(page.contains("1 record waits for one that it refers to: see <code>sync-inspect waiting</code>."))
       let details = try #require(page.firstMatch(of: #/<p>The details: (.*)\.<\/p>/#)?.1)
       for anchor in ["types", "outbox", "quarantine"] {
         #expect(details.contains(##"<a href="#\##(anchor)">\##(anchor.capitalized)</a>"##), "\(anchor)")
