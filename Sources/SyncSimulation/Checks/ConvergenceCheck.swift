@@ -81,6 +81,7 @@ struct ConvergenceCheck {
     if schema[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
     if truth.refused.contains(entry.id) || truth.malformed.contains(entry.id) { return true }
     if truth.isFull, truth.payloads[entry.id] == nil { return true }
+    if truth.isTaken(entry) { return true }
     if case .postponed(let until) = entry.state, until > truth.now, truth.refused.contains(entry.id) {
       return true
     }
@@ -215,7 +216,8 @@ struct ConvergenceCheck {
       return showable.contains(copy.id) ? "parked without need" : nil
     case .held:
       if there != nil { return "held, but the remote has it" }
-      return entry.change.id.map(heldFast.contains) == true ? nil : "held without need"
+      guard let id = entry.change.id, heldFast.contains(id) else { return "held without need" }
+      return isRuleDue(of: id) ? "held, and the rule of what refers to it is not carried out" : nil
     case .incompatible:
       guard case .upsert(let copy) = entry.change else { return "incompatible without a copy" }
       if copy.schemaVersion <= schema[copy.id.type]?.schemaVersion ?? 0 { return "incompatible without need" }
@@ -230,6 +232,37 @@ struct ConvergenceCheck {
       return there == nil && truth.refusesLookups(entry.key.type) ? nil : "still missing"
     case .staged:
       return "still staged"
+    }
+  }
+
+  /// Whether a reference's rule has to end a held deletion.
+  ///
+  /// It waits for other edits and withheld changes of the records that refer to it.
+  private func isRuleDue(of target: RecordID) -> Bool {
+    guard truth.carriesOutRules else { return false }
+    let referrers = referrers(to: target)
+    let rules = Set(referrers.map(\.rule))
+    if rules.contains(.keepsTarget) { return false }
+    // A record to which others refer in turn is not deleted.
+    if !rules.contains(.restoresTarget),
+      referrers.contains(where: { $0.rule == .deletesReferrers && !self.referrers(to: $0.id).isEmpty })
+    {
+      return false
+    }
+    return !referrers.contains { view.outbox[$0.id] != nil || view.withheld[.record($0.id)] != nil }
+  }
+
+  /// The live records that need another one, with the rules of their references.
+  private func referrers(to target: RecordID) -> [(id: RecordID, rule: Reference.DeletionRule)] {
+    view.live.values.flatMap { record in
+      let entity = schema[record.id.type]
+      return (entity?.references ?? []).compactMap { reference in
+        guard let entity, record.id != target, reference.isOrdered, reference.target == target.type,
+          let place = entity.fields.firstIndex(of: reference.field), place < record.fields.count,
+          record.fields[place] == .string(target.key)
+        else { return nil }
+        return (record.id, reference.onDeletion)
+      }
     }
   }
 

@@ -68,6 +68,7 @@ final class EditWatch: Sendable {
     guard touched.changesConflicts else { return }
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {
+      checkAuthor(of: conflict, before)
       // A form may also be overtaken by the app's own edit.
       if !isByApp { checkHonesty(of: conflict, incarnation) }
       switch conflict.winner {
@@ -75,6 +76,19 @@ final class EditWatch: Sendable {
       case .remote: ledger.saw(.conflictLost)
       case .merged: ledger.saw(.conflictMerged)
       }
+    }
+  }
+
+  /// No conflict is about an edit that no person has made.
+  private func checkAuthor(of conflict: Conflict, _ before: StoreView) {
+    guard let entry = before.outbox[conflict.id], entry.edit.stamp == conflict.local.stamp else { return }
+    if entry.edit.stamp.isOfSeed {
+      ledger.report(
+        .honestConflicts, "a default of \(conflict.id) competes with what the remote has",
+        about: [conflict.id])
+    } else if entry.isRestored {
+      ledger.report(
+        .honestConflicts, "a restored field of \(conflict.id) competes with an edit", about: [conflict.id])
     }
   }
 
@@ -142,7 +156,7 @@ final class EditWatch: Sendable {
     let known = before.conflicts.first?.number ?? 0
     for id in ids {
       guard let entry = before.outbox[id], let next = after.outbox[id], let record = next.base.record,
-        next.base != entry.base, next.edit.stamp >= entry.edit.stamp
+        next.base != entry.base, next.edit.stamp >= entry.edit.stamp, !next.isRestored
       else { continue }
       let own = [entry.base.record?.payload, entry.sent?.content.payload, entry.edit.content.payload]
       if own.contains(where: { isSame($0, record.payload) }) { continue }
@@ -168,7 +182,11 @@ final class EditWatch: Sendable {
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
   ) {
     for id in ids {
-      guard let entry = before.outbox[id], after.outbox[id]?.edit.stamp != entry.edit.stamp else { continue }
+      guard let entry = before.outbox[id] else { continue }
+      let next = after.outbox[id]
+      if next?.isRestored == true { ledger.saw(.fieldRestored) }
+      // A restored field takes the place of an edit that is settled.
+      guard next?.edit.stamp != entry.edit.stamp || next?.isRestored != entry.isRestored else { continue }
       ledger.saw(.editTraced)
       if entry.author != .app, after.outbox[id] == nil, let record = after.live[id],
         isSame(entry.edit.content.payload, record.payload)
@@ -178,6 +196,12 @@ final class EditWatch: Sendable {
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
       if state.withLock({ $0.moot[id] == entry.edit.stamp }) { continue }
+      // The engine restores a field again on top of any other copy.
+      if entry.isRestored { continue }
+      if entry.edit.stamp.isOfSeed {
+        ledger.saw(.defaultYielded)
+        continue
+      }
       let isSaid =
         switch entry.edit.content {
         case .deletion: after.live[id] == nil
@@ -256,7 +280,8 @@ final class EditWatch: Sendable {
     var losers: [RecordType: Int] = [:]
     for id in ids where after.live[id] == nil {
       guard let loser = before.live[id], incarnation.schema[id.type]?.naturalKey != nil,
-        case .deletion? = after.outbox[id]?.edit.content, before.outbox[id]?.edit.content != .deletion
+        let entry = after.outbox[id], entry.author != .app, entry.edit.content == .deletion,
+        before.outbox[id]?.edit.content != .deletion
       else { continue }
       guard let winner = winner(over: loser, in: after, incarnation) else {
         ledger.report(.onlyLosers, "\(incarnation) deletes \(id), and no duplicate of it stays", about: [id])
@@ -374,4 +399,12 @@ final class EditWatch: Sendable {
 
   /// Whether an edit of a record was ever made here by a sighting.
   func isRecorded(_ id: RecordID) -> Bool { state.withLock { $0.sightings.contains(id) } }
+}
+
+extension OutboxEntry {
+  /// Whether the edit only restores immutable fields, so that no person has made it.
+  fileprivate var isRestored: Bool {
+    guard case .rebuild(let rebuilt) = author, rebuilt.pass == 0 else { return false }
+    return edit.content != .deletion
+  }
 }

@@ -28,6 +28,8 @@ final class PushWatch: Sendable {
     }
   }
   private let postponed = Mutex(Postponed())
+  /// Edits that the remote has refused for a value that another record has.
+  private let taken = Mutex<Set<RecordID>>([])
   private let names = Mutex<[Sending: OutgoingChange]>([:])
 
   /// Notes the changes of a push, and returns the violations in it.
@@ -48,6 +50,15 @@ final class PushWatch: Sendable {
           ? nil : "sends the edit of \(change.id) again, and with other content"
       }
     }
+  }
+
+  /// Notes that the remote has refused a value that another record has.
+  func refusedValue(of id: RecordID) { taken.withLock { _ = $0.insert(id) } }
+
+  /// Whether an accepted edit was refused before for a value that another record had.
+  func wasFreed(_ change: OutgoingChange) -> Bool {
+    let wasTaken = taken.withLock { $0.remove(change.id) != nil }
+    return wasTaken && change.content.payload.flatMap { Badge(of: change.id, in: $0) } != nil
   }
 
   /// Forgets the sent changes, because another remote follows.

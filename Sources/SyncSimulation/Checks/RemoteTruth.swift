@@ -19,16 +19,19 @@ struct RemoteTruth {
   let isFull: Bool
   /// Whether the remote refuses lookups of a type's records.
   let refusesLookups: @Sendable (RecordType) -> Bool
+  /// Whether the rules for deleted targets are carried out, as edits can be sent and every type pulled.
+  let carriesOutRules: Bool
 
   init(
     _ remote: InMemoryRemote, _ schema: SyncSchema, _ edits: RemoteEdits, keeps rules: FinalRules?,
-    now: Timestamp, _ shape: WorldShape, showing shows: (RecordType) -> Condition?
+    now: Timestamp, _ shape: WorldShape, hasSink: Bool, showing shows: (RecordType) -> Condition?
   ) {
     isFull =
       remote.recordQuota.map { quota in
         schema.entities.reduce(0) { $0 + remote.records(of: $1.type).count } >= quota
       } ?? false
     refusesLookups = { shape.refusesLookups(of: $0) }
+    carriesOutRules = hasSink && edits.choking.isEmpty && !shape.hazards.contains(.refusedLookups)
     (malformed, refused) = (edits.malformedRecords, edits.refused.union(edits.choking))
     self.rules = rules
     self.now = now
@@ -46,6 +49,14 @@ struct RemoteTruth {
           id: id, version: .unversioned, schemaVersion: schema, payload: payload, fields: fields)
       }
     }
+  }
+
+  /// Whether another record of the remote has a value that an edit needs for itself.
+  func isTaken(_ entry: OutboxEntry) -> Bool {
+    guard case .refused(UniqueValuesSink.reason, _) = entry.state,
+      let badge = entry.edit.content.payload.flatMap({ Badge(of: entry.id, in: $0) })
+    else { return false }
+    return payloads.contains { $0.key != entry.id && Badge(of: $0.key, in: $0.value) == badge }
   }
 
   /// The greatest set of remote records that can be shown together.

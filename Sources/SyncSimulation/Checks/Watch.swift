@@ -175,6 +175,9 @@ final class Watch: Sendable {
       }
     }
     checkOrigins(before, after, ids, moves.flatMap { $0.pages ?? [] }, incarnation)
+    if case .app = authority {
+      incarnation.world.sums?.note(before.live[Sums.id], after.live[Sums.id])
+    }
     if hasEdits { edits.committed(before, after, touched, ids, under: authority, by: incarnation) }
     note(before, after, touched.withheld)
   }

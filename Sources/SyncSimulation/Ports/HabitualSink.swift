@@ -4,6 +4,7 @@ import SyncPorts
 
 /// A sink with unusual behaviours that the port allows.
 struct HabitualSink: RemoteRecordSink {
+  let base: any RemoteRecordSink
   let remote: InMemoryRemote
   /// Whether outcomes of applied changes have the current remote state, even after later changes.
   let answersAsOfNow: Bool
@@ -19,7 +20,7 @@ struct HabitualSink: RemoteRecordSink {
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
-    let outcomes = try await remote.push(respells ? changes.map(Self.respelled) : changes, entities: entities)
+    let outcomes = try await base.push(respells ? changes.map(Self.respelled) : changes, entities: entities)
     guard answersAsOfNow else { return outcomes }
     return zip(changes, outcomes).map { change, outcome in
       guard case .accepted = outcome, let entity = entities[change.id.type] else { return outcome }

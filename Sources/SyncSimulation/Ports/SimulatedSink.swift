@@ -81,6 +81,7 @@ final class SimulatedSink: RemoteRecordSink {
       switch outcome {
       case .accepted(let word):
         ledger.saw(.pushed)
+        if world.watch.pushes.wasFreed(change) { ledger.saw(.valueFreed) }
         noteMoot(change)
         noteHabits(change, word)
         world.watch.heard([word])
@@ -90,6 +91,9 @@ final class SimulatedSink: RemoteRecordSink {
       case .moved(let record):
         ledger.saw(.pushed)
         world.watch.heard([.upsert(record)])
+      case .refused(UniqueValuesSink.reason):
+        ledger.saw(.valueTaken)
+        world.watch.pushes.refusedValue(of: change.id)
       case .unknown, .refused: ledger.saw(.editRefused)
       case .retryLater(let pause):
         ledger.saw(.editRefused)

@@ -46,17 +46,18 @@ struct AppVersion: Hashable, Sendable, CustomStringConvertible {
     var entities = [
       Entity(
         "leagues", schemaVersion: schema, schemaVersionField: "schema",
-        references: [.to("leagues", by: "parent")], visibility: shape.visibilities[0])
+        references: [shape.reference("parent", to: "leagues")],
+        immutable: shape.immutableField.map { [$0] } ?? [], visibility: shape.visibilities[0])
     ]
-    var ofTeams: [Reference] = [.to("leagues", by: "league", ordered: ordersLeagues)]
+    var ofTeams: [Reference] = [shape.reference("league", to: "leagues", ordered: ordersLeagues)]
     if hasGames { ofTeams.append(.to("games", by: "last", ordered: false)) }
     entities.append(
       Entity(
         "teams", references: ofTeams, naturalKey: hasDuplicates ? NaturalKey(teamKey) : nil,
         stampField: shape.hasEdits ? "stamp" : nil, visibility: shape.visibilities[1]))
     if hasGames {
-      var ofGames: [Reference] = [.to("teams", by: "home")]
-      if refersAway { ofGames.append(.to("teams", by: "away", ordered: ordersAway)) }
+      var ofGames: [Reference] = [shape.reference("home", to: "teams")]
+      if refersAway { ofGames.append(shape.reference("away", to: "teams", ordered: ordersAway)) }
       entities.append(
         Entity(
           "games", references: ofGames, naturalKey: areGamesAlike ? NaturalKey("slot") : nil,

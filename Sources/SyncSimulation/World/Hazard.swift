@@ -85,4 +85,17 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case lastingFullness
   /// The remote refuses lookups of some type's records.
   case refusedLookups
+
+  /// The app inserts defaults and migrates legacy settings before it has pulled anything.
+  case defaults
+  /// References have different rules for targets that were deleted elsewhere.
+  case deletionRules
+  /// A field is immutable, and other clients drop it or change it.
+  case immutableFields
+  /// The remote writes an immutable field itself.
+  case assignedFields
+  /// The remote refuses two teams with one badge.
+  case uniqueValues
+  /// Every writer adds to one number, and a policy adds up what they have added.
+  case sums
 }

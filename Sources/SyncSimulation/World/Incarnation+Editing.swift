@@ -11,7 +11,7 @@ private struct SeenLeague: SyncedRecord, Encodable {
 }
 
 /// A record as a form shows it.
-private struct LeagueForm: SyncedRecord, Encodable {
+private struct LeagueForm: SyncedRecord, Encodable, Equatable {
   static let recordType: RecordType = "leagues"
   var id: String
   var name: Int
@@ -27,6 +27,8 @@ extension Incarnation {
       guard !isDead, let engine else { return }
       if world.shape.hazards.contains(.sightings), choices.once(in: 3) {
         await see(engine)
+      } else if world.sums != nil, choices.once(in: 3) {
+        await add(engine)
       } else if world.shape.hazards.contains(.localEdits) {
         await edit(engine)
       }
@@ -84,9 +86,43 @@ extension Incarnation {
         values.append((field, isThere ? "\"\(key)\"" : "null"))
       }
       if id.type == "teams", choices.once(in: 4) { values.append(("code", "\(choices.number(in: 1...5))")) }
+      if id.type == "leagues", let field = world.shape.immutableField, isNew || choices.once(in: 4) {
+        values.append((field, "\(choices.number(in: 1...4))"))
+      }
+      if let badge = try badge(for: id, &batch) { values.append((Badge.field, badge)) }
       try batch.set(id) { (fields) throws(SyncError) in
         for (field, value) in values { fields[field] = Array(value.utf8)[...] }
       }
+    }
+  }
+
+  /// Sometimes a badge for a team without one, perhaps that of a team which is deleted with this edit.
+  private func badge(for id: RecordID, _ batch: inout EditBatch) throws(SyncError) -> String? {
+    let choices = world.choices
+    guard world.shape.hazards.contains(.uniqueValues), id.type == "teams", choices.once(in: 2),
+      try batch.record(id).flatMap({ Badge(of: id, in: $0.payload) }) == nil
+    else { return nil }
+    let badge = "\(choices.number(in: 1...3))"
+    for holder in try batch.records(Query("teams")) where holder.id != id {
+      guard let held = Badge(of: holder.id, in: holder.payload), held.json == badge else { continue }
+      guard choices.once(in: 2) else { return nil }
+      try batch.delete(holder.id)
+    }
+    return badge
+  }
+
+  /// Adds one to the number that all writers add to.
+  private func add(_ engine: SyncEngine) async {
+    do throws(SyncError) {
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        guard let record = try batch.record(Sums.id), let sum = Sums.adding(to: record.payload),
+          let fields = try? FieldMap(sum)
+        else { return }
+        try batch.set(Sums.id) { (stored) throws(SyncError) in stored = fields }
+      }
+      trace(as: .edit, "adds to \(Sums.id)")
+    } catch {
+      note(editing: Sums.id, error)
     }
   }
 
@@ -102,12 +138,23 @@ extension Incarnation {
     guard var form = found else { return }
     try? await clock.pause(for: world.choices.duration(.zero...(.seconds(60))))
     if isDead { return }
+    let (read, demandsNoChange) = (form.value, world.choices.once(in: 3))
     form.name = world.nextNumber()
     let filled = form
     let (isOutdated, isNameAlone) = try await engine.edits.perform {
       (batch) throws(SyncError) -> (Bool, Bool) in
       let before = try batch.record(id)
-      try batch.upsert(filled)
+      do throws(SyncError) {
+        try batch.upsert(filled, ifUnchanged: demandsNoChange)
+      } catch {
+        if error.code == .changedMeanwhile { self.world.ledger.saw(.formRefused) }
+        throw error
+      }
+      if demandsNoChange, (try? before?.payload.decoded(as: LeagueForm.self, key: id.key)) != read {
+        self.world.ledger.report(
+          .noLostEdit, "\(self) writes a form of \(id), which has changed although nothing was to",
+          about: [id])
+      }
       guard let before, let after = try batch.record(id) else {
         return (before?.version != filled.version, true)
       }
@@ -145,11 +192,11 @@ extension Incarnation {
     }
   }
 
-  private func note(editing id: RecordID, _ error: SyncError) {
+  func note(editing id: RecordID, _ error: SyncError) {
     trace("could not edit \(id): \(error.code)")
     world.trace.mix(error.code.description)
     // The engine refuses invalid edits. The store throws all other errors.
-    var known: Set<SyncError.Code> = [.invalidEdit, .storeFailure, .storeBusy, .storeFull]
+    var known: Set<SyncError.Code> = [.invalidEdit, .changedMeanwhile, .storeFailure, .storeBusy, .storeFull]
     // Two versions of the app use one store object here, each with its own places for fields.
     if world.shape.hazards.contains(.sharedVersions) { known.insert(.declarationsReplaced) }
     if !known.contains(error.code) {
@@ -164,7 +211,8 @@ extension Incarnation {
       for entity in schema.entities {
         // A postponed edit is sent without a retry.
         let refused = try await engine.edits.pending(entity.type).filter { entry in
-          if case .refused = entry.state { true } else { false }
+          // A value that another record had is free after a deletion, which the engine hears of itself.
+          if case .refused(let reason, _) = entry.state { reason != UniqueValuesSink.reason } else { false }
         }
         try await engine.edits.retry(entity.type, refused.map(\.id.key))
       }

@@ -100,9 +100,10 @@ final class Incarnation: Sendable, CustomStringConvertible {
       source: SimulatedSource(home.source, remote: home.remote, of: self),
       sink: home.sink.map { SimulatedSink($0, of: self) }, clock: clock,
       options: world.shape.options, edits: world.editOptions, connectivity: connectivity,
-      random: Jitter(choices: choices))
+      observers: [EventWatch(ledger: world.ledger)], random: Jitter(choices: choices))
     state.withLock { $0.engine = engine }
     await loadBundle()
+    await insertDefaults()
   }
 
   // MARK: Calls of ports

@@ -7,6 +7,7 @@ final class RemoteEdits: Sendable {
   private let remotes: Remotes
   private let shape: WorldShape
   private let records: WorldRecords?
+  private let sums: Sums?
   private let choices: Choices
   private let watch: Watch
   private let ledger: Ledger
@@ -25,15 +26,15 @@ final class RemoteEdits: Sendable {
   private let isWiped = Mutex(false)
 
   init(
-    _ remotes: Remotes, shape: WorldShape, records: WorldRecords?, clock: ManualClock, choices: Choices,
-    watch: Watch,
-    ledger: Ledger, trace: Trace
+    _ remotes: Remotes, shape: WorldShape, records: WorldRecords?, sums: Sums?, clock: ManualClock,
+    choices: Choices, watch: Watch, ledger: Ledger, trace: Trace
   ) {
     self.clock = clock
     self.watch = watch
     self.remotes = remotes
     self.shape = shape
     self.records = records
+    self.sums = sums
     self.choices = choices
     self.ledger = ledger
     self.trace = trace
@@ -90,7 +91,7 @@ final class RemoteEdits: Sendable {
 
   /// Makes one more write, of a league without references.
   func writeLast(_ id: RecordID) {
-    let payload = #"{"id":"\#(id.key)","name":9,"parent":null,"schema":1}"#
+    let payload = #"{"id":"\#(id.key)","name":9,"parent":null,"schema":1\#(kept(of: id))}"#
     trace.tell("remote", as: .write, "\(id) is written at last", facts: .remote(id, .copy(payload)))
     remote.upsert(id.type, id.key, payload)
     heal(id)
@@ -145,6 +146,8 @@ final class RemoteEdits: Sendable {
     case 57 where shape.hazards.contains(.expiringTokens):
       trace.tell("remote", as: .fault, "forgets the page tokens of \(type)")
       remote.expirePageTokens(of: type)
+    case 58...59 where sums != nil:
+      add()
     case 40..<52:
       return delete(id)
     case 52..<55 where shape.hazards.contains(.malformed):
@@ -170,6 +173,21 @@ final class RemoteEdits: Sendable {
     guard shape.hasEdits else { return true }
     let checkpoint = watch.checkpoint(of: type)
     return checkpoint?.committed != nil || checkpoint?.inFlight?.candidate != nil
+  }
+
+  /// Adds one to the number, as another client that keeps what it does not know.
+  private func add() {
+    let (type, key) = (Sums.id.type, Sums.id.key)
+    guard let current = remote.records(of: type).first(where: { $0.key == key })?.payload,
+      let sum = Sums.adding(to: current)
+    else { return }
+    let payload = String(decoding: sum.bytes, as: UTF8.self)
+    trace.tell(
+      "remote", as: .write, "another client adds to \(Sums.id): \(payload)",
+      facts: .remote(Sums.id, .copy(payload)))
+    sums?.add()
+    remote.upsert(type, key, payload)
+    heal(Sums.id)
   }
 
   private func wipe(_ type: RecordType) {
@@ -263,14 +281,46 @@ final class RemoteEdits: Sendable {
     switch id.type.rawValue {
     case "leagues":
       let schema = shape.hazards.contains(.newerSchemas) && choices.once(in: 6) ? 2 : 1
-      return #"{"id":"\#(id.key)","name":\#(name),"parent":\#(parent(of: id)),"schema":\#(schema)}"#
+      return
+        #"{"id":"\#(id.key)","name":\#(name),"parent":\#(parent(of: id)),"schema":\#(schema)\#(made(of: id))}"#
     case "teams":
       let others = #""name":\#(name),"league":\#(reference("l")),"last":\#(reference("g"))"#
-      return #"{"id":"\#(id.key)",\#(others),"code":\#(code),"stamp":\#(stamp(of: id))}"#
+      return #"{"id":"\#(id.key)",\#(others),"code":\#(code),"stamp":\#(stamp(of: id))\#(badge(of: id))}"#
     default:
       let others = #""home":\#(reference("t")),"away":\#(reference("t"))"#
       return #"{"id":"\#(id.key)","name":\#(name),\#(others)\#(slot)\#(date)}"#
     }
+  }
+
+  /// A member of the remote's copy as it is; empty without one.
+  private func member(_ field: FieldName, of id: RecordID) -> String {
+    guard let payload = remote.records(of: id.type).first(where: { $0.key == id.key })?.payload,
+      let value = (try? FieldMap(payload))?[field]
+    else { return "" }
+    return ",\"\(field)\":\(String(decoding: value, as: UTF8.self))"
+  }
+
+  /// The immutable member of a league as it is; empty without one.
+  private func kept(of id: RecordID) -> String { shape.immutableField.map { member($0, of: id) } ?? "" }
+
+  /// The immutable member of a league: as it is, missing, or of another value.
+  private func made(of id: RecordID) -> String {
+    guard let field = shape.immutableField else { return "" }
+    let value = choices.pick("", "null", "1", "2", "3")
+    if choices.below(2) == 0 { return kept(of: id) }
+    return value.isEmpty ? "" : ",\"\(field)\":\(value)"
+  }
+
+  /// A badge that no other team has, or none. A team keeps its badge.
+  private func badge(of id: RecordID) -> String {
+    guard shape.hazards.contains(.uniqueValues) else { return "" }
+    let own = member(Badge.field, of: id)
+    let number = choices.number(in: 1...4)
+    if !own.isEmpty || number == 4 { return own }
+    let isTaken = remote.records(of: id.type).contains { key, payload in
+      Badge(of: RecordID(type: id.type, key: key), in: payload)?.json == "\(number)"
+    }
+    return isTaken ? "" : ",\"badge\":\(number)"
   }
 
   /// A code, which may make a team a duplicate.

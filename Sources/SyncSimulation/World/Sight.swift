@@ -150,4 +150,26 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case triggered
   /// The system's time limit ended before the sync.
   case timeUp
+  /// A form was refused whose record had changed, as it demanded.
+  case formRefused
+  /// The app inserted a default.
+  case defaultInserted
+  /// A default gave way to what the remote has.
+  case defaultYielded
+  /// A record that was deleted elsewhere was restored, because another refers to it.
+  case targetRestored
+  /// A reference to a record that was deleted elsewhere became null.
+  case referenceCleared
+  /// A record was deleted with the record it refers to, which was deleted elsewhere.
+  case referrerDeleted
+  /// An edit restored an immutable field.
+  case fieldRestored
+  /// The remote wrote an immutable field itself.
+  case fieldAssigned
+  /// The remote refused a value that another record has.
+  case valueTaken
+  /// A value was free after a deletion, and its refused edit was accepted.
+  case valueFreed
+  /// A policy added up what two writers had added.
+  case summed
 }

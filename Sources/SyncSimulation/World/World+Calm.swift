@@ -41,6 +41,7 @@ extension World {
     for complaint in complaints.prefix(3) {
       ledger.report(.convergence, complaint.description, about: complaint.records)
     }
+    if complaints.isEmpty, let sums { check(sums) }
     ledger.saw(.pushRepeated, times: remotes.current.pushCounters.repeats)
     if !edits.wasWiped {
       for effect in watch.pushes.repeatedEffects(in: remotes.current).prefix(3) {
@@ -51,6 +52,18 @@ extension World {
       if let incarnation = state.withLock({ $0.survivors[process] }) { await end(incarnation) }
     }
     bench.discard()
+  }
+
+  /// Checks that nothing is lost of what all writers have added.
+  private func check(_ sums: Sums) {
+    let record = remotes.current.records(of: Sums.id.type).first { $0.key == Sums.id.key }
+    let number = record.flatMap { Sums.number(in: $0.payload) }
+    if watch.lastView.outbox[Sums.id] == nil, number != sums.total {
+      ledger.report(
+        .noLostEdit,
+        "\(Sums.id) is \(number.map(String.init) ?? "gone") at the remote, and \(sums.total) with all that was added",
+        about: [Sums.id])
+    }
   }
 
   /// The running process, or a new one if it has ended or is too old.
@@ -114,7 +127,7 @@ extension World {
       trace.mix(UInt64(view.live.count))
       let truth = RemoteTruth(
         remotes.current, schema, edits, keeps: finalRules, now: machines[0].timestamp, shape,
-        showing: shows)
+        hasSink: hasSink, showing: shows)
       // A verification finds what no reader should see, by other ways than the world's own checks.
       let report = try await StoreVerification(of: store).run()
       let differences =

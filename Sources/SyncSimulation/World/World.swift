@@ -21,6 +21,8 @@ final class World: Sendable {
   let bench: StoreBench
   let flaw: PortFlaw?
   let faults: FaultPlan
+  /// The number that all writers add to; `nil` in a world without one.
+  let sums: Sums?
   let watch: Watch
   let machines: [ManualClock]
   let processExecutors: [SeededExecutor.ProcessExecutor]
@@ -91,15 +93,19 @@ final class World: Sendable {
     let schema = if let records { records.schema } else { try AppVersion().schema(shape) }
     let names = plan.records ?? WorldRecords(schema)
     let ids = schema.entities.flatMap { entity in
-      (Array(1...shape.keys) + [99]).map { RecordID(type: entity.type, key: names.key(of: entity.type, $0)) }
+      (Array(1...shape.keys) + [98, 99]).map {
+        RecordID(type: entity.type, key: names.key(of: entity.type, $0))
+      }
     }
     watch = Watch(
       types: schema.entities.map(\.type), ids: ids, versions: remotes.home.source.capabilities.versions,
       leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger),
       edits: EditWatch(remotes: remotes, ledger: ledger), hasEdits: remotes.home.sink != nil,
       ledger: ledger)
+    sums = shape.hasSums && plan.policy == nil && remotes.home.sink != nil ? Sums() : nil
     edits = RemoteEdits(
-      remotes, shape: shape, records: plan.records, clock: serverClock, choices: choices, watch: watch,
+      remotes, shape: shape, records: plan.records, sums: sums, clock: serverClock, choices: choices,
+      watch: watch,
       ledger: ledger, trace: trace)
     let edits = edits
     meanwhile.set { edits.goOn(from: $0) }
@@ -114,11 +120,17 @@ final class World: Sendable {
     if let sink = source as? any RemoteRecordSink, !(source is InMemoryRemote) { return sink }
     guard source.identity == remote.identity else { return nil }
     let hazards = shape.hazards
-    return hazards.contains(.presentAnswers) || hazards.contains(.respelling)
-      ? HabitualSink(
-        remote: remote, answersAsOfNow: hazards.contains(.presentAnswers),
+    var sink: any RemoteRecordSink = remote
+    if hazards.contains(.uniqueValues) { sink = UniqueValuesSink(base: sink, remote: remote) }
+    if hazards.contains(.assignedFields), let field = shape.immutableField {
+      sink = AssigningSink(base: sink, field: field)
+    }
+    if hazards.contains(.presentAnswers) || hazards.contains(.respelling) {
+      sink = HabitualSink(
+        base: sink, remote: remote, answersAsOfNow: hazards.contains(.presentAnswers),
         respells: hazards.contains(.respelling), meanwhile: meanwhile)
-      : remote
+    }
+    return sink
   }
 
   private static func policy(_ shape: WorldShape, _ plan: WorldPlan, _ ledger: Ledger) -> WatchedPolicy {
@@ -133,6 +145,10 @@ final class World: Sendable {
         }
       }
     let breaks = shape.hazards.contains(.brokenPolicies)
+    if shape.hasSums, plan.policy == nil {
+      return WatchedPolicy(
+        base: SummingPolicy(base: policy, ledger: ledger), treatsSidesAlike: treatsSidesAlike, ledger: ledger)
+    }
     return WatchedPolicy(
       base: breaks ? BrokenPolicy(base: policy, ledger: ledger) : policy, treatsSidesAlike: treatsSidesAlike,
       ledger: ledger)
@@ -216,6 +232,7 @@ final class World: Sendable {
   }
 
   private func live() async {
+    if sums != nil { remotes.current.upsert(Sums.id.type, Sums.id.key, Sums.beginning) }
     for _ in 0..<choices.number(in: 3...25) { edits.edit()?.commit() }
     if shape.hazards.contains(.bundles) { await bundle() }
     await withTaskGroup(of: Void.self) { group in

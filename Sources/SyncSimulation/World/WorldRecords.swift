@@ -122,6 +122,7 @@ extension Hazard {
   /// The hazards of the worlds' built-in declarations, which an app's own records do not have.
   static let ofBuiltInRecords: Set<Hazard> = [
     .brokenPolicies, .bundles, .changingDeclarations, .circles, .cleanUps, .coordinators, .duplicates,
-    .keysOfTwoTypes, .newerSchemas, .refusedLookups, .sharedVersions, .sightings,
+    .keysOfTwoTypes, .newerSchemas, .refusedLookups, .sharedVersions, .sightings, .defaults, .deletionRules,
+    .immutableFields, .assignedFields, .uniqueValues, .sums,
   ]
 }

@@ -17,10 +17,26 @@ struct WorldShape: Sendable {
   var habit: SeededExecutor.Habit
   /// The library's policy that resolves conflicts.
   var policy: Policy
+  /// What becomes of records whose target was deleted elsewhere, by reference.
+  private(set) var deletionRules: [FieldName: Reference.DeletionRule] = [:]
 
   /// The library's policies.
   enum Policy: Int, CaseIterable {
     case lastWrite, fieldwise, server
+  }
+
+  /// Whether every writer adds to one number.
+  ///
+  /// What would replace the number or decide otherwise does not occur in such a world.
+  var hasSums: Bool {
+    let others: Set<Hazard> = [.brokenPolicies, .exchangedSource, .wipes]
+    return hazards.contains(.sums) && hazards.contains(.localEdits) && hazards.isDisjoint(with: others)
+  }
+
+  /// The immutable field of leagues, in a world that has one.
+  var immutableField: FieldName? {
+    let hasOne = hazards.contains(.immutableFields) && hasEdits && remote.versions != .perScan
+    return hasOne ? "made" : nil
   }
 
   /// Whether processes may edit records and push.
@@ -61,6 +77,16 @@ struct WorldShape: Sendable {
     habit = SeededExecutor.Habit(rawValue: choices.below(4)) ?? .inOrder
     policy = Policy(rawValue: choices.below(Policy.allCases.count)) ?? .lastWrite
     if hasEdits { Self.choosePushes(choices, hazards, &remote) }
+    guard hazards.contains(.deletionRules) else { return }
+    for field: FieldName in ["parent", "league", "home", "away"] {
+      deletionRules[field] = choices.pick(
+        .restoresTarget, .keepsTarget, .clearsReference, .deletesReferrers)
+    }
+  }
+
+  /// A reference of a type, with the world's rule for it.
+  func reference(_ field: FieldName, to target: RecordType, ordered: Bool = true) -> Reference {
+    .to(target, by: field, ordered: ordered, onDeletion: deletionRules[field, default: .restoresTarget])
   }
 
   private static func remote(_ choices: Choices) -> InMemoryRemote.Configuration {

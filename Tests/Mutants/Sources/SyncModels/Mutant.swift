@@ -26,6 +26,9 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Other parts: a sink, a policy, an update of the app.
   case answerUnmet, policyUnchecked, declarationsIgnored, formWrittenWhole
   case failingEditStopsOthers, failingEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
+  // Edits that another client's change meets.
+  case demandIgnored, defaultTakenForAnEdit, restorationTakenForAnEdit, assignmentUnnoticed
+  case equalEditsTakenForOne, refusedForEver, deletionRulesIgnored
   // Deletions that go out.
   case losersAtOnce, unseenReferrersIgnored
 

@@ -11,6 +11,12 @@ extension Mutant {
     case .failingEditSentTwice, .failingEditStopsOthers: [.failingEdits]
     case .tombstoneUnchecked: [.staleReplica]
     case .answerUnmet: [.presentAnswers]
+    case .demandIgnored: [.localEdits]
+    case .defaultTakenForAnEdit: [.defaults]
+    case .restorationTakenForAnEdit: [.immutableFields]
+    case .assignmentUnnoticed: [.assignedFields, .immutableFields]
+    case .equalEditsTakenForOne: [.sums, .localEdits]
+    case .refusedForEver: [.uniqueValues]
     default: []
     }
   }
@@ -62,6 +68,12 @@ extension Mutant {
     case .formWrittenWhole: [.noLostEdit]
     case .failingEditSentTwice: [.bounds]
     case .lookupStopsAllTypes: [.liveness]
+    case .demandIgnored: [.noLostEdit]
+    case .defaultTakenForAnEdit, .restorationTakenForAnEdit: [.honestConflicts]
+    // The remote's value and the earliest one replace each other with each push.
+    case .assignmentUnnoticed: [.convergence]
+    case .equalEditsTakenForOne: [.noLostEdit]
+    case .refusedForEver, .deletionRulesIgnored: [.convergence]
     case .losersAtOnce: [.onlyLosers]
     case .unseenReferrersIgnored: [.references]
     }
