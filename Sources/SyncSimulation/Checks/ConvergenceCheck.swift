@@ -254,16 +254,17 @@ struct ConvergenceCheck {
 
   /// The live records that need another one, with the rules of their references.
   private func referrers(to target: RecordID) -> [(id: RecordID, rule: Reference.DeletionRule)] {
-    view.live.values.flatMap { record in
-      let entity = schema[record.id.type]
-      return (entity?.references ?? []).compactMap { reference in
-        guard let entity, record.id != target, reference.isOrdered, reference.target == target.type,
-          let place = entity.fields.firstIndex(of: reference.field), place < record.fields.count,
+    var found: [(id: RecordID, rule: Reference.DeletionRule)] = []
+    for record in view.live.values where record.id != target {
+      guard let entity = schema[record.id.type] else { continue }
+      for reference in entity.references where reference.isOrdered && reference.target == target.type {
+        guard let place = entity.fields.firstIndex(of: reference.field), place < record.fields.count,
           record.fields[place] == .string(target.key)
-        else { return nil }
-        return (record.id, reference.onDeletion)
+        else { continue }
+        found.append((record.id, reference.onDeletion))
       }
     }
+    return found
   }
 
   /// The deletions that must be held.

@@ -97,6 +97,7 @@ final class EditWatch: Sendable {
     let sights = ledger.sights
     // Versions that start over do not identify the writer.
     guard sights[.remoteWiped] == nil, sights[.sourceExchanged] == nil,
+      sights[.accountExchanged] == nil,
       // A record that a lagging replica showed as deleted was created again, and the remote still
       // has it.
       conflict.base != nil, sights[.replicaLagged] == nil,
@@ -114,6 +115,8 @@ final class EditWatch: Sendable {
     let own = remote.pushEffects.last { effect in
       effect.id == conflict.id && effect.version.sequence == met?.version.sequence
         && effect.version.modifiedAt == met?.version.modifiedAt && effect.isDeletion == met?.isDeletion
+        // Another device's edit is another one's.
+        && effect.stamp.replica == conflict.local.stamp.replica
     }
     guard let own else { return }
     ledger.report(

@@ -30,6 +30,8 @@ final class PushWatch: Sendable {
   private let postponed = Mutex(Postponed())
   /// Edits that the remote has refused for a value that another record has.
   private let taken = Mutex<Set<RecordID>>([])
+  /// The stamps of edits that other persons have made.
+  private let foreign = Mutex<[RecordID: Set<EditStamp>]>([:])
   private let names = Mutex<[Sending: OutgoingChange]>([:])
 
   /// Notes the changes of a push, and returns the violations in it.
@@ -50,6 +52,18 @@ final class PushWatch: Sendable {
           ? nil : "sends the edit of \(change.id) again, and with other content"
       }
     }
+  }
+
+  /// Notes edits that no later remote may get, because another person has made them.
+  func forbid(_ entries: some Sequence<OutboxEntry>) {
+    foreign.withLock { foreign in
+      for entry in entries { foreign[entry.id, default: []].insert(entry.edit.stamp) }
+    }
+  }
+
+  /// The edits of another person among the changes of a push.
+  func foreign(_ changes: [OutgoingChange]) -> [RecordID] {
+    foreign.withLock { foreign in changes.filter { foreign[$0.id]?.contains($0.stamp) == true }.map(\.id) }
   }
 
   /// Notes that the remote has refused a value that another record has.

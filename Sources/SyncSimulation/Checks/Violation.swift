@@ -28,6 +28,8 @@ public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   case honestConflicts
   /// A repeated edit has one effect.
   case oneEffect
+  /// A store keeps to one account: nothing of it is shown or sent to another.
+  case oneAccount
   /// Of duplicates, the one written last stays; records without duplicates stay too.
   case onlyLosers
   /// A rebuild continues after an interruption, and is done once.

@@ -175,6 +175,9 @@ final class Watch: Sendable {
       }
     }
     checkOrigins(before, after, ids, moves.flatMap { $0.pages ?? [] }, incarnation)
+    if incarnation.isForgetting, !touched.records.isEmpty || !touched.outbox.isEmpty {
+      checkForgotten(before, after, by: incarnation)
+    }
     if case .app = authority {
       incarnation.world.sums?.note(before.live[Sums.id], after.live[Sums.id])
     }
@@ -196,6 +199,7 @@ final class Watch: Sendable {
   ) -> [Move] {
     types.compactMap { type in
       guard touched.checkpoints.contains(type), !incarnation.isLoading,
+        !incarnation.isForgetting,
         let checkpoint = after.checkpoints[type]
       else { return nil }
       let earlier = before.checkpoints[type]
@@ -250,7 +254,7 @@ final class Watch: Sendable {
   private func isOfNewLife(_ entry: OutboxEntry?) -> Bool {
     let sights = ledger.sights
     return entry?.sent != nil && sights[.remoteWiped] != nil
-      || entry != nil && sights[.sourceExchanged] != nil
+      || entry != nil && (sights[.sourceExchanged] ?? sights[.accountExchanged]) != nil
   }
 
   /// Newly visible copies come from a page within the checkpoint, withheld changes or lookups.

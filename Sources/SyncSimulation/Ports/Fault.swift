@@ -12,12 +12,12 @@ enum Fault: Sendable {
 
 /// The port calls of a process.
 enum PortCall: String, Sendable, CaseIterable {
-  case open, register, read, write, acquire, renew, release, page, lookup, limits, push
+  case open, register, read, write, acquire, renew, release, account, page, lookup, limits, push
 
   var isOfStore: Bool {
     switch self {
     case .open, .register, .read, .write, .acquire, .renew, .release: true
-    case .page, .lookup, .limits, .push: false
+    case .account, .page, .lookup, .limits, .push: false
     }
   }
 }

@@ -29,6 +29,10 @@ final class SimulatedSink: RemoteRecordSink {
     for words in world.watch.pushes.sending(changes) {
       world.ledger.report(.oneEffect, "\(incarnation) \(words)", about: changes.map(\.id))
     }
+    if let id = world.watch.pushes.foreign(changes).first, !incarnation.isDead {
+      world.ledger.report(
+        .oneAccount, "\(incarnation) sends an edit of \(id), which another person has made", about: [id])
+    }
     checkPostponed(changes)
     checkSource(changes, type)
     if let other = changes.first(where: { $0.id.type != type }) {

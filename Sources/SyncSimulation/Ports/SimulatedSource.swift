@@ -20,6 +20,15 @@ final class SimulatedSource: RemoteRecordSource {
   var capabilities: SourceCapabilities { source.capabilities }
   func query(for type: RecordType) -> String { source.query(for: type) }
 
+  func account() async throws(SyncError) -> RemoteAccount? {
+    guard incarnation.world.shape.hazards.contains(.exchangedAccounts), incarnation.namedAccount == nil else {
+      return try await source.account()
+    }
+    return try await incarnation.around(.account) { () async throws(SyncError) in
+      .named(incarnation.world.remotes.home.account)
+    }
+  }
+
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let (world, type) = (incarnation.world, request.entity.type)
     let now = incarnation.clock.now.offset

@@ -98,4 +98,8 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case uniqueValues
   /// Every writer adds to one number, and a policy adds up what they have added.
   case sums
+  /// The person has other devices, which edit, sync and collapse duplicates as well.
+  case otherDevices
+  /// Another person logs in, and finds the store of the one before.
+  case exchangedAccounts
 }

@@ -94,7 +94,9 @@ extension Incarnation {
     guard !isDead else { return }
     switch outcome {
     case .success(let result): note(result)
-    case .failure(let error): note(error)
+    case .failure(let error):
+      note(error)
+      await forgetAccount(after: error)
     }
     guard let cancelledAt = cancelledAt() else { return }
     world.ledger.saw(.promptnessChecked)
@@ -151,6 +153,7 @@ extension Incarnation {
     if error.code == .remoteUnavailable, error.operation.hasPrefix("reaching ") { return }
     var own: Set<SyncError.Code> = [.offline, .syncAlreadyInProgress, .inconsistentData]
     if world.shape.hazards.contains(.sharedVersions) { own.insert(.declarationsReplaced) }
+    if world.shape.hazards.contains(.exchangedAccounts) { own.insert(.otherAccount) }
     if !own.contains(error.code), !causes.contains(error.code) {
       world.ledger.report(.honestErrors, "\(self) failed without a cause: \(error)")
     }
@@ -173,6 +176,7 @@ extension Incarnation {
       await rebuildInCalm()
       await cleanUpInCalm()
     } catch {
+      if await forgetAccount(after: error) { return await syncInCalm(isFirst: isFirst) }
       world.ledger.report(.liveness, "with all faults gone, \(self) fails: \(error)")
     }
   }

@@ -26,6 +26,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
     var engine: SyncEngine?
     var store: (any LocalStore)?
     var isLoading = false
+    var isForgetting = false
   }
   private let state = Mutex(State())
 
@@ -60,6 +61,12 @@ final class Incarnation: Sendable, CustomStringConvertible {
   var isLoading: Bool {
     get { state.withLock { $0.isLoading } }
     set { state.withLock { $0.isLoading = newValue } }
+  }
+
+  /// Whether the store is being made to forget an account.
+  var isForgetting: Bool {
+    get { state.withLock { $0.isForgetting } }
+    set { state.withLock { $0.isForgetting = newValue } }
   }
 
   /// Sets the function that ends the tasks of a killed process.
@@ -99,7 +106,8 @@ final class Incarnation: Sendable, CustomStringConvertible {
       schema: schema, store: SimulatedStore(store, of: self),
       source: SimulatedSource(home.source, remote: home.remote, of: self),
       sink: home.sink.map { SimulatedSink($0, of: self) }, clock: clock,
-      options: world.shape.options, edits: world.editOptions, connectivity: connectivity,
+      options: world.shape.options, edits: world.editOptions, account: namedAccount,
+      connectivity: connectivity,
       observers: [EventWatch(ledger: world.ledger)], random: Jitter(choices: choices))
     state.withLock { $0.engine = engine }
     await loadBundle()
@@ -210,7 +218,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
 }
 
 /// The jitter of a world's pauses, which its choices decide.
-private struct Jitter: RandomNumberGenerator, Sendable {
+struct Jitter: RandomNumberGenerator, Sendable {
   let choices: Choices
 
   mutating func next() -> UInt64 { UInt64(choices.below(1 << 16)) << 48 }

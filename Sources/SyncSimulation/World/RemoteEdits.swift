@@ -200,16 +200,26 @@ final class RemoteEdits: Sendable {
 
   /// Fills the next remote with most of another one's current records.
   func settle(from old: InMemoryRemote) {
-    malformed.withLock { $0 = [] }
-    lasting.withLock { $0 = [] }
-    stuck.withLock { $0 = [] }
-    ruled.withLock { $0 = [] }
+    forget()
     for type in watch.types {
       for (key, payload) in old.records(of: type) where choices.below(3) > 0 {
         remote.upsert(type, key, Array(payload.bytes))
       }
     }
     for _ in 0..<choices.below(6) { edit()?.commit() }
+  }
+
+  /// Fills an empty remote with records of its own.
+  func beginAnew() {
+    forget()
+    for _ in 0..<choices.number(in: 1...8) { edit()?.commit() }
+  }
+
+  private func forget() {
+    malformed.withLock { $0 = [] }
+    lasting.withLock { $0 = [] }
+    stuck.withLock { $0 = [] }
+    ruled.withLock { $0 = [] }
   }
 
   private func delete(_ id: RecordID) -> (commit: @Sendable () -> Void, delay: Duration)? {

@@ -172,4 +172,14 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case valueFreed
   /// A policy added up what two writers had added.
   case summed
+  /// Another device edited a record.
+  case editedElsewhere
+  /// Another device merged duplicates.
+  case collapsedElsewhere
+  /// A new device was compared with the remote.
+  case newDeviceCompared
+  /// Another person logged in.
+  case accountExchanged
+  /// A store forgot the person before.
+  case accountForgotten
 }

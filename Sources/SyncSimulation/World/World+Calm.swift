@@ -23,18 +23,23 @@ extension World {
       state.withLock { $0.finalRules = rules }
     }
     // After a wipe, two listings have to lack a winner, and then each loser that takes its place.
-    let rounds = shape.hazards.contains(.duplicates) && edits.wasWiped ? 15 : 5
+    // Two devices may take turns until they have the same winners.
+    let rounds =
+      shape.hazards.contains(.duplicates) && (edits.wasWiped || otherDevice != nil) ? 15 : 5
     var complaints = [Difference("nothing was synced", about: [])]
     for round in 1...rounds where !complaints.isEmpty {
       // Longer than any lease, and than the interval between two checks for deletions, by any
       // clock.
       await pause(.seconds(48 * 3600))
+      await otherDevice?.syncInCalm()
       for process in 1...shape.processes {
         guard let incarnation = await survivor(process, version) else { return }
         await inProcess(incarnation) { await incarnation.syncInCalm(isFirst: round == 1) }
       }
       complaints = await differences(version, round: round)
+      complaints += await otherDevice?.differences() ?? []
     }
+    if complaints.isEmpty, otherDevice != nil { complaints = await differencesOnANewDevice(version) }
     if complaints.isEmpty, let incarnation = state.withLock({ $0.survivors[1] }) {
       await inProcess(incarnation) { await incarnation.signalInCalm() }
     }
@@ -52,6 +57,18 @@ extension World {
       if let incarnation = state.withLock({ $0.survivors[process] }) { await end(incarnation) }
     }
     bench.discard()
+  }
+
+  /// Compares a new device with the remote, after its first sync.
+  private func differencesOnANewDevice(_ version: AppVersion) async -> [Difference] {
+    ledger.saw(.newDeviceCompared)
+    do throws(SyncError) {
+      let device = try await OtherDevice(in: self, version)
+      await device.syncInCalm()
+      return await device.differences()
+    } catch {
+      return [Difference("a new device cannot start: \(error)", about: [])]
+    }
   }
 
   /// Checks that nothing is lost of what all writers have added.
@@ -77,7 +94,9 @@ extension World {
       return survivor
     }
     if let survivor { await end(survivor) }
-    let incarnation = await start(process)
+    // An app that names the account forgets the former one, and starts again.
+    var incarnation = await start(process)
+    if incarnation == nil, shape.namesAccounts { incarnation = await start(process) }
     if incarnation == nil { ledger.report(.liveness, "app \(process) cannot start") }
     state.withLock { $0.survivors[process] = incarnation }
     return incarnation

@@ -20,6 +20,7 @@ extension World {
       case 7...8 where shape.hazards.contains(.capriciousRemote): edits.rule()
       case 9 where shape.hazards.contains(.changingDeclarations): redeclare()
       case 10 where shape.hazards.contains(.exchangedSource): exchange()
+      case 0 where shape.hazards.contains(.exchangedAccounts) && hasSink: exchangeAccount()
       case 11 where shape.hazards.contains(.failingEdits): edits.choke()
       default: break
       }
@@ -62,7 +63,7 @@ extension World {
   }
 
   /// The current processes, by number.
-  private var currentProcesses: [Incarnation] {
+  var currentProcesses: [Incarnation] {
     let current = state.withLock { $0.current }
     return (1...shape.processes).compactMap { current[$0] }
   }

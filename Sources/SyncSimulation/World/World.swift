@@ -16,7 +16,7 @@ final class World: Sendable {
   let executor: SeededExecutor
   let time: VirtualTime
   let remotes: Remotes
-  private let policy: WatchedPolicy
+  let policy: WatchedPolicy
   let edits: RemoteEdits
   let bench: StoreBench
   let flaw: PortFlaw?
@@ -48,6 +48,8 @@ final class World: Sendable {
     var finalRules: FinalRules?
     /// The bundled data set.
     var bundle: [UInt8]?
+    /// Another device of the person.
+    var otherDevice: OtherDevice?
   }
   let state = Mutex(State())
   /// The work of others between a change's effect and the sink's answer.
@@ -179,6 +181,12 @@ final class World: Sendable {
   /// Whether edits are pushed.
   var hasSink: Bool { remotes.home.sink != nil }
 
+  /// Another device of the person; `nil` in a world without one.
+  private(set) var otherDevice: OtherDevice? {
+    get { state.withLock { $0.otherDevice } }
+    set { state.withLock { $0.otherDevice = newValue } }
+  }
+
   var finalRules: FinalRules? { state.withLock { $0.finalRules } }
   var isCalm: Bool { state.withLock { $0.isCalm } }
   var isOffline: Bool { state.withLock { $0.isOffline } }
@@ -216,7 +224,7 @@ final class World: Sendable {
   /// A world and its processes refer to each other, and would otherwise never be freed.
   private func takeApart() {
     let incarnations = state.withLock { state in
-      defer { (state.incarnations, state.current, state.survivors) = ([], [:], [:]) }
+      defer { (state.incarnations, state.current, state.survivors, state.otherDevice) = ([], [:], [:], nil) }
       return state.incarnations
     }
     for incarnation in incarnations { incarnation.takeApart() }
@@ -235,9 +243,13 @@ final class World: Sendable {
     if sums != nil { remotes.current.upsert(Sums.id.type, Sums.id.key, Sums.beginning) }
     for _ in 0..<choices.number(in: 3...25) { edits.edit()?.commit() }
     if shape.hazards.contains(.bundles) { await bundle() }
+    if shape.hasOtherDevices, hasSink, records == nil {
+      otherDevice = try? await OtherDevice(in: self, AppVersion())
+    }
     await withTaskGroup(of: Void.self) { group in
       for number in 1...shape.writers { group.addTask { await self.write(number) } }
       group.addTask { await self.disturb() }
+      if let otherDevice { group.addTask { await otherDevice.live() } }
       for process in 1...shape.processes { group.addTask { await self.supervise(process) } }
     }
     await calmDown()
@@ -302,6 +314,7 @@ final class World: Sendable {
         try await incarnation.start()
       } catch {
         incarnation.trace(as: .life, "could not start: \(error.code)")
+        await incarnation.forgetAccount(after: error)
       }
     }
     if incarnation.engine != nil { return incarnation }

@@ -123,6 +123,6 @@ extension Hazard {
   static let ofBuiltInRecords: Set<Hazard> = [
     .brokenPolicies, .bundles, .changingDeclarations, .circles, .cleanUps, .coordinators, .duplicates,
     .keysOfTwoTypes, .newerSchemas, .refusedLookups, .sharedVersions, .sightings, .defaults, .deletionRules,
-    .immutableFields, .assignedFields, .uniqueValues, .sums,
+    .immutableFields, .assignedFields, .uniqueValues, .sums, .otherDevices, .exchangedAccounts,
   ]
 }

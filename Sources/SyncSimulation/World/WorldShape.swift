@@ -19,6 +19,8 @@ struct WorldShape: Sendable {
   var policy: Policy
   /// What becomes of records whose target was deleted elsewhere, by reference.
   private(set) var deletionRules: [FieldName: Reference.DeletionRule] = [:]
+  /// Whether the app names the account to the engine, and not the remote.
+  private(set) var namesAccounts = false
 
   /// The library's policies.
   enum Policy: Int, CaseIterable {
@@ -29,8 +31,18 @@ struct WorldShape: Sendable {
   ///
   /// What would replace the number or decide otherwise does not occur in such a world.
   var hasSums: Bool {
-    let others: Set<Hazard> = [.brokenPolicies, .exchangedSource, .wipes]
+    let others: Set<Hazard> = [.brokenPolicies, .exchangedAccounts, .exchangedSource, .wipes]
     return hazards.contains(.sums) && hazards.contains(.localEdits) && hazards.isDisjoint(with: others)
+  }
+
+  /// Whether the person has other devices.
+  ///
+  /// They keep to the first version of the app, and to one remote.
+  var hasOtherDevices: Bool {
+    let others: Set<Hazard> = [
+      .changingDeclarations, .exchangedAccounts, .exchangedSource, .newerSchemas, .wipes,
+    ]
+    return hazards.contains(.otherDevices) && hazards.isDisjoint(with: others)
   }
 
   /// The immutable field of leagues, in a world that has one.
@@ -77,6 +89,7 @@ struct WorldShape: Sendable {
     habit = SeededExecutor.Habit(rawValue: choices.below(4)) ?? .inOrder
     policy = Policy(rawValue: choices.below(Policy.allCases.count)) ?? .lastWrite
     if hasEdits { Self.choosePushes(choices, hazards, &remote) }
+    if hazards.contains(.exchangedAccounts) { namesAccounts = choices.below(2) == 1 }
     guard hazards.contains(.deletionRules) else { return }
     for field: FieldName in ["parent", "league", "home", "away"] {
       deletionRules[field] = choices.pick(

@@ -17,6 +17,8 @@ extension Mutant {
     case .assignmentUnnoticed: [.assignedFields, .immutableFields]
     case .equalEditsTakenForOne: [.sums, .localEdits]
     case .refusedForEver: [.uniqueValues]
+    case .accountUnchecked, .forgottenEditsKept: [.exchangedAccounts]
+    case .loserLosesItsEdit: [.duplicates, .otherDevices]
     default: []
     }
   }
@@ -74,6 +76,9 @@ extension Mutant {
     case .assignmentUnnoticed: [.convergence]
     case .equalEditsTakenForOne: [.noLostEdit]
     case .refusedForEver, .deletionRulesIgnored: [.convergence]
+    case .accountUnchecked: [.oneAccount, .convergence, .replication]
+    case .forgottenEditsKept: [.oneAccount]
+    case .loserLosesItsEdit: [.noLostEdit, .convergence]
     case .losersAtOnce: [.onlyLosers]
     case .unseenReferrersIgnored: [.references]
     }

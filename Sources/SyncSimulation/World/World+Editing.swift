@@ -1,0 +1,57 @@
+import SyncCore
+import SyncModels
+
+extension World {
+  /// Edits a record as the app, or inserts it.
+  func write(_ id: RecordID, by engine: SyncEngine) async throws(SyncError) {
+    let (choices, keys) = (choices, shape.keys)
+    if let records = records {
+      return try await engine.edits.perform { (batch) throws(SyncError) in
+        try records.edit(id, in: &batch, WorldRandom(choices, keys: keys, of: records))
+      }
+    }
+    let areCirclesPossible = shape.hazards.contains(.circles)
+    let ownNumber = Int(id.key.dropFirst()) ?? 1
+    let references: [(field: FieldName, target: RecordType)] =
+      switch id.type.rawValue {
+      case "leagues": [("parent", "leagues")]
+      case "teams": [("league", "leagues")]
+      default: [("home", "teams"), ("away", "teams")]
+      }
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      let isNew = try batch.record(id) == nil
+      var values: [(FieldName, String)] = [("name", "\(choices.number(in: 11...13))")]
+      if isNew { values.append(("id", "\"\(id.key)\"")) }
+      for (field, target) in references where isNew || choices.once(in: 3) {
+        var number = choices.number(in: 1...keys)
+        // A league refers to an earlier one, unless circles are possible.
+        if field == "parent", !areCirclesPossible { number = min(number, max(1, ownNumber - 1)) }
+        let key = "\(target.rawValue.prefix(1))\(number)"
+        let isThere = try batch.record(RecordID(type: target, key: key)) != nil
+        values.append((field, isThere ? "\"\(key)\"" : "null"))
+      }
+      if id.type == "teams", choices.once(in: 4) { values.append(("code", "\(choices.number(in: 1...5))")) }
+      if id.type == "leagues", let field = shape.immutableField, isNew || choices.once(in: 4) {
+        values.append((field, "\(choices.number(in: 1...4))"))
+      }
+      if let badge = try badge(for: id, &batch) { values.append((Badge.field, badge)) }
+      try batch.set(id) { (fields) throws(SyncError) in
+        for (field, value) in values { fields[field] = Array(value.utf8)[...] }
+      }
+    }
+  }
+
+  /// Sometimes a badge for a team without one, perhaps that of a team which is deleted with this edit.
+  private func badge(for id: RecordID, _ batch: inout EditBatch) throws(SyncError) -> String? {
+    guard shape.hazards.contains(.uniqueValues), id.type == "teams", choices.once(in: 2),
+      try batch.record(id).flatMap({ Badge(of: id, in: $0.payload) }) == nil
+    else { return nil }
+    let badge = "\(choices.number(in: 1...3))"
+    for holder in try batch.records(Query("teams")) where holder.id != id {
+      guard let held = Badge(of: holder.id, in: holder.payload), held.json == badge else { continue }
+      guard choices.once(in: 2) else { return nil }
+      try batch.delete(holder.id)
+    }
+    return badge
+  }
+}
