@@ -11,7 +11,7 @@ struct ConvergenceCheck {
   let view: StoreView
   let truth: RemoteTruth
   /// The reasons of waiting edits, as the store reports them.
-  private let waiting: [RecordID: PendingEdit]
+  let waiting: [RecordID: PendingEdit]
   /// The records whose references allow them to be shown.
   private let showable: Set<RecordID>
   /// Records with a held deletion to which other visible records still refer.
@@ -32,7 +32,7 @@ struct ConvergenceCheck {
     var complaints = truth.malformed.filter { schema[$0.type] != nil }.subtracting(quarantined).sorted()
       .map { Difference("\($0) is malformed, and not quarantined", about: [$0]) }
     for entity in schema.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
-    return complaints + leftovers
+    return complaints + leftovers + knots
   }
 
   /// Duplicates that were not merged, although the state of each is known.
@@ -77,6 +77,15 @@ struct ConvergenceCheck {
   ///
   /// The remote does not accept it, or has a state that cannot be read or shown.
   private func hasToWait(_ entry: OutboxEntry) -> Bool {
+    if isBlocked(entry) { return true }
+    if entry.edit.content == .deletion, isReferredToUnseen(entry.id) { return true }
+    guard view.withheld[.record(entry.id)] != nil else { return false }
+    // The remote state cannot be shown. Until then, the edit waits.
+    return truth.payloads[entry.id] == nil || !showable.contains(entry.id)
+  }
+
+  /// Whether something outside of the store keeps the remote from accepting an edit.
+  func isBlocked(_ entry: OutboxEntry) -> Bool {
     // Until the app declares the type again, the edit's references cannot be read.
     if schema[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
     if truth.refused.contains(entry.id) || truth.malformed.contains(entry.id) { return true }
@@ -85,16 +94,13 @@ struct ConvergenceCheck {
     if case .postponed(let until) = entry.state, until > truth.now, truth.refused.contains(entry.id) {
       return true
     }
-    if entry.edit.content == .deletion, isReferredToUnseen(entry.id) { return true }
-    guard view.withheld[.record(entry.id)] != nil else { return false }
-    // The remote state cannot be shown. Until then, the edit waits.
-    return truth.payloads[entry.id] == nil || !showable.contains(entry.id)
+    return false
   }
 
   /// Whether a remote record that is not shown here would dangle without this one.
   ///
   /// A record whose absence cannot be confirmed counts too.
-  private func isReferredToUnseen(_ id: RecordID) -> Bool {
+  func isReferredToUnseen(_ id: RecordID) -> Bool {
     view.withheld.values.contains { entry in
       guard case .upsert(let copy) = entry.change,
         truth.payloads[copy.id] == copy.payload || truth.malformed.contains(copy.id)
@@ -111,14 +117,14 @@ struct ConvergenceCheck {
   ///
   /// They are the references of its record and of the sent edit, which is sent again before any
   /// newer one.
-  private func references(of entry: OutboxEntry) -> [RecordID] {
+  func references(of entry: OutboxEntry) -> [RecordID] {
     guard let entity = schema[entry.id.type] else { return [] }
     let shown = view.live[entry.id].map { entity.requiredReferences(of: $0) } ?? []
     return shown + entry.requiredReferences(of: entity)
   }
 
   /// Whether a deletion waits for an edit that removes another record's reference to it.
-  private func keepsAReferrer(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
+  func keepsAReferrer(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
     guard entry.edit.content == .deletion else { return false }
     return waiting.contains { id in
       // Until that edit is settled, only its base is known of the other record.
@@ -193,7 +199,7 @@ struct ConvergenceCheck {
   }
 
   /// Whether that pending sweep would remove the withheld change.
-  private func isInDoubt(_ entry: WithheldChange) -> Bool {
+  func isInDoubt(_ entry: WithheldChange) -> Bool {
     guard truth.refusesLookups(entry.key.type), let sweep = view.checkpoints[entry.key.type]?.sweep else {
       return false
     }
@@ -253,7 +259,7 @@ struct ConvergenceCheck {
   }
 
   /// The live records that need another one, with the rules of their references.
-  private func referrers(to target: RecordID) -> [(id: RecordID, rule: Reference.DeletionRule)] {
+  func referrers(to target: RecordID) -> [(id: RecordID, rule: Reference.DeletionRule)] {
     var found: [(id: RecordID, rule: Reference.DeletionRule)] = []
     for record in view.live.values where record.id != target {
       guard let entity = schema[record.id.type] else { continue }

@@ -69,6 +69,7 @@ final class EditWatch: Sendable {
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {
       checkAuthor(of: conflict, before)
+      checkClock(of: conflict, after, incarnation)
       // A form may also be overtaken by the app's own edit.
       if !isByApp { checkHonesty(of: conflict, incarnation) }
       switch conflict.winner {
@@ -90,6 +91,30 @@ final class EditWatch: Sendable {
       ledger.report(
         .honestConflicts, "a restored field of \(conflict.id) competes with an edit", about: [conflict.id])
     }
+  }
+
+  /// An edit that meets another one does not keep the time of a clock that was put right since.
+  private func checkClock(of conflict: Conflict, _ view: StoreView, _ incarnation: Incarnation) {
+    let (now, bound) = (conflict.settledAt, EditOptions().maximumClockSkew)
+    let traits = Entity.RemoteTraits(
+      serverManagedFields: remote.capabilities.serverManagedFields, keepsUnknownMembers: true,
+      takesEdits: true)
+    guard conflict.local.stamp.physical > now + bound,
+      let entity = incarnation.schema.synced(with: traits)[conflict.id.type]
+    else { return }
+    var others = [conflict.remoteStamp, conflict.base.flatMap(entity.statedStamp(in:))]
+    if case .upsert(let record) = conflict.remote { others.append(entity.statedStamp(in: record.payload)) }
+    // Stamps of one clock can be compared, however far ahead it is.
+    guard !others.contains(where: { ($0?.physical ?? now) > now + bound }) else { return }
+    ledger.saw(.wrongClockMet)
+    guard let entry = view.outbox[conflict.id], entry.author == .app,
+      let stamp = entry.edit.content.payload.flatMap(entity.statedStamp(in:)),
+      stamp.physical > now + bound * 2
+    else { return }
+    ledger.report(
+      .arithmetic,
+      "\(incarnation) sends the edit of \(conflict.id) as one of \(stamp.physical), which is to come",
+      about: [conflict.id])
   }
 
   /// No conflict is with the result of the edit itself or of an earlier one.

@@ -30,7 +30,11 @@ extension Incarnation {
       } else if world.sums != nil, choices.once(in: 3) {
         await add(engine)
       } else if world.shape.hazards.contains(.localEdits) {
-        await edit(engine)
+        if world.shape.hazards.contains(.jumpingClocks), choices.once(in: 4) {
+          await editUnderAWrongClock(engine)
+        } else {
+          await edit(engine)
+        }
       }
     }
   }
@@ -56,6 +60,23 @@ extension Incarnation {
     } catch {
       note(editing: id, error)
     }
+  }
+
+  /// Edits while the clock is a year ahead, and puts it right.
+  private func editUnderAWrongClock(_ engine: SyncEngine) async {
+    let year = Duration.seconds(365 * 24 * 3600)
+    clock.timestamp = clock.timestamp + year
+    let id = world.edits.anyRecord()
+    if schema[id.type] != nil {
+      do throws(SyncError) {
+        try await world.write(id, by: engine)
+        trace(as: .edit, "edits \(id) while its clock is a year ahead")
+        world.ledger.saw(.clockPutRight)
+      } catch {
+        note(editing: id, error)
+      }
+    }
+    clock.timestamp = clock.timestamp - year
   }
 
   /// Adds one to the number that all writers add to.

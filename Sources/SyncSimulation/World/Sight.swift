@@ -172,6 +172,10 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case valueFreed
   /// A policy added up what two writers had added.
   case summed
+  /// A clock was put right while an edit was pending that was made before.
+  case clockPutRight
+  /// An edit that was made under a wrong clock met another one.
+  case wrongClockMet
   /// Another device edited a record.
   case editedElsewhere
   /// Another device merged duplicates.
