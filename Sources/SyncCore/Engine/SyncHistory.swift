@@ -29,6 +29,16 @@ enum SyncHistory {
     try transaction.setValue(sync.json, forKey: "\(prefix)\(sync.number % limit)")
   }
 
+  /// Whether the sync before one with a fencing number did not come to its end.
+  static func wasCutShort(before fence: Int64, in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
+    let latest = try latest(in: snapshot)
+    let number = latest.fence == fence ? latest.number - 1 : latest.number
+    guard number > 0 else { return false }
+    let key = ValueKey<PastSync>(.history, "/\(number % limit)")
+    // A value of another format tells nothing.
+    return try snapshot.value(ifReadableOf: key).map { $0.outcome != .finished } ?? true
+  }
+
   /// Reads the numbers of the latest sync; zeros before the first.
   private static func latest(
     in snapshot: any StoreSnapshot

@@ -24,6 +24,7 @@ struct SyncRun {
       AwaitedRelease(),  // shows copies that waited for records which the app itself has made
 
       // Then edits go out, and changes come in.
+      environment.sink.map { _ in OverdueRefusalReview() },  // that of a sync which was interrupted
       sink.map { PushPhase(sink: $0) },
       pulls ? PullPhase() : nil,
       pulls ? sink.map { SuspectPhase(sink: $0) } : nil,  // pushes again, without failing edits
@@ -35,7 +36,7 @@ struct SyncRun {
       pulls ? LoserReview() : nil,  // shows losers again whose winners are gone
       pulls ? ArrivalCollapse() : nil,  // collapses duplicates that have arrived
       pulls ? sink.map { LoserDeletion(sink: $0) } : nil,  // deletes losers at the remote
-      pulls ? sink.map { _ in RefusalReview() } : nil,  // gives refused edits another chance
+      pulls ? environment.sink.map { _ in RefusalReview() } : nil,  // gives refused edits another chance
 
       AccountCheck(isAtEnd: true),  // keeps credentials that have replaced themselves meanwhile
     ]

@@ -18,6 +18,8 @@ struct SyncSession: Sendable {
   var progress: SyncProgress
   /// The types whose status notes the error that ends the sync.
   var failing: [RecordType] = []
+  /// The types of which the remote has accepted updates or deletions.
+  var freed: Set<RecordType> = []
   /// How the push before the pulls ended; `nil` if there was none.
   var push: PushEnd?
   /// The types whose edits the remote has rejected, whatever their content.

@@ -85,8 +85,6 @@ struct PushRun {
   private let total: Int
   /// The records whose edits were answered.
   private var answered: Set<RecordID> = []
-  /// The types of which the remote has accepted updates or deletions.
-  private var freed: Set<RecordType> = []
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
@@ -110,7 +108,7 @@ struct PushRun {
     var end = try await run.performAll(in: &session)
     var (typeFailures, suspects) = (run.machine.typeFailures, run.machine.suspects)
     if end == .finished, run.machine.failure == nil,
-      let again = try await run.reconsidered(entities, in: session)
+      let again = try await run.reconsidered(entities, in: &session)
     {
       run.machine = again
       end = try await run.performAll(in: &session)
@@ -142,9 +140,11 @@ struct PushRun {
   /// A remote refuses a record with a unique value that another one has until that one is deleted or
   /// changed, and deletions are sent after upserts.
   private func reconsidered(
-    _ entities: [Entity], in session: SyncSession
+    _ entities: [Entity], in session: inout SyncSession
   ) async throws(SyncError) -> PushMachine? {
-    let pending = try await session.reconsiderRefused(entities.filter { freed.contains($0.type) })
+    let freed = entities.filter { session.freed.contains($0.type) }
+    let pending = try await session.reconsiderRefused(freed)
+    session.freed.subtract(freed.map(\.type))
     return pending.isEmpty ? nil : PushMachine(pending, settings: machine.settings)
   }
 
@@ -286,7 +286,7 @@ struct PushRun {
     environment.emit(.pushCommitted(done: answered.count, total: max(total, answered.count)))
     for (id, reason) in outcome.refusals { refusals[id] = reason }
     for (answer, result) in zip(answers, outcome.results) where result == .accepted {
-      if answer.entry.base.record != nil { freed.insert(type) }
+      if answer.entry.base.record != nil { session.freed.insert(type) }
     }
     return outcome.results
   }

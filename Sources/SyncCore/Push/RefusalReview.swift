@@ -1,13 +1,31 @@
 import SyncModels
 import SyncPorts
 
-/// Makes refused edits due again after the remote has deleted records of their type.
+/// Makes refused edits due again after records of their type were deleted, or changed by a push.
 ///
 /// One of them may have had the unique value that the edit needs. The next push sends the edits.
 struct RefusalReview: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    let result = session.progress.result
-    _ = try await session.reconsiderRefused(session.entities.filter { result[$0.type].deleted > 0 })
+    let (result, freed) = (session.progress.result, session.freed)
+    _ = try await session.reconsiderRefused(
+      session.entities.filter { result[$0.type].deleted > 0 || freed.contains($0.type) })
+    return .finished
+  }
+}
+
+/// Makes all refused edits due again if the sync before this one did not come to its review.
+struct OverdueRefusalReview: SyncPhase {
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in
+      for entity in session.schema.entities where try snapshot.outboxCount(entity.type) > 0 {
+        return try SyncHistory.wasCutShort(before: session.fence, in: snapshot)
+      }
+      return false
+    }
+  }
+
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    _ = try await session.reconsiderRefused(session.schema.entities)
     return .finished
   }
 }

@@ -81,6 +81,7 @@ extension ConvergenceCheck {
   private func targets(of change: WithheldChange, _ id: RecordID) -> Set<Waiter>? {
     switch change.kind {
     case .held:
+      if !truth.carriesOutRules { return nil }
       let referrers = referrers(to: id)
       if referrers.contains(where: { $0.rule == .keepsTarget }) { return nil }
       return Set(referrers.flatMap { waiters(for: $0.id) })

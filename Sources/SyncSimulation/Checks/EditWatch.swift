@@ -69,7 +69,7 @@ final class EditWatch: Sendable {
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {
       checkAuthor(of: conflict, before)
-      checkClock(of: conflict, after, incarnation)
+      checkClock(of: conflict, before, after, incarnation)
       // A form may also be overtaken by the app's own edit.
       if !isByApp { checkHonesty(of: conflict, incarnation) }
       switch conflict.winner {
@@ -94,7 +94,9 @@ final class EditWatch: Sendable {
   }
 
   /// An edit that meets another one does not keep the time of a clock that was put right since.
-  private func checkClock(of conflict: Conflict, _ view: StoreView, _ incarnation: Incarnation) {
+  private func checkClock(
+    of conflict: Conflict, _ before: StoreView, _ view: StoreView, _ incarnation: Incarnation
+  ) {
     let (now, bound) = (conflict.settledAt, EditOptions().maximumClockSkew)
     let traits = Entity.RemoteTraits(
       serverManagedFields: remote.capabilities.serverManagedFields, keepsUnknownMembers: true,
@@ -107,7 +109,8 @@ final class EditWatch: Sendable {
     // Stamps of one clock can be compared, however far ahead it is.
     guard !others.contains(where: { ($0?.physical ?? now) > now + bound }) else { return }
     ledger.saw(.wrongClockMet)
-    guard let entry = view.outbox[conflict.id], entry.author == .app,
+    // An edit whose conflict is still open stays as it is.
+    guard let entry = view.outbox[conflict.id], entry.author == .app, before.outbox[conflict.id] != entry,
       let stamp = entry.edit.content.payload.flatMap(entity.statedStamp(in:)),
       stamp.physical > now + bound * 2
     else { return }
@@ -123,6 +126,8 @@ final class EditWatch: Sendable {
     // Versions that start over do not identify the writer.
     guard sights[.remoteWiped] == nil, sights[.sourceExchanged] == nil,
       sights[.accountExchanged] == nil,
+      // A remote that writes a field itself changes each edit, so that its answer is another one's.
+      !incarnation.assigns(conflict.id),
       // A record that a lagging replica showed as deleted was created again, and the remote still
       // has it.
       conflict.base != nil, sights[.replicaLagged] == nil,

@@ -11,8 +11,11 @@ final class Watch: Sendable {
     var lastNumber = 0
     var lookedUp = KnownCopies()
     var transactions = 0
+    /// Whether the store knows whose its records and edits are.
+    var isOwned = false
   }
   private let state = Mutex(State())
+  private static let accountKey = "account"
   private let ids: [RecordID]
   private let knownIDs: Set<RecordID>
   let types: [RecordType]
@@ -45,6 +48,11 @@ final class Watch: Sendable {
 
   /// The store's state after the last commit.
   var lastView: StoreView { state.withLock { $0.view } }
+
+  /// Whether the store knows whose its records and edits are.
+  ///
+  /// Without a name from the app, that is known after the first sync.
+  var isOwned: Bool { state.withLock { $0.isOwned } }
 
   /// The checkpoint of a type after the last commit.
   func checkpoint(of type: RecordType) -> Checkpoint? { state.withLock { $0.view.checkpoints[type] } }
@@ -175,6 +183,9 @@ final class Watch: Sendable {
       }
     }
     checkOrigins(before, after, ids, moves.flatMap { $0.pages ?? [] }, incarnation)
+    if touched.values.contains(where: { $0.hasPrefix(Self.accountKey) }) {
+      state.withLock { $0.isOwned = !incarnation.isForgetting }
+    }
     if incarnation.isForgetting, !touched.records.isEmpty || !touched.outbox.isEmpty {
       checkForgotten(before, after, by: incarnation)
     }

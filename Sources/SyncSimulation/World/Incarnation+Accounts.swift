@@ -13,7 +13,7 @@ extension World {
     remotes.exchangeAccount()
     edits.beginAnew()
     watch.pushes.begin()
-    watch.pushes.forbid(watch.lastView.outbox.values)
+    if watch.isOwned { watch.pushes.forbid(watch.lastView.outbox.values) }
   }
 }
 

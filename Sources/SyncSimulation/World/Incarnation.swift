@@ -196,6 +196,9 @@ final class Incarnation: Sendable, CustomStringConvertible {
 
   // MARK: What the checks have to know
 
+  /// Whether the remote writes an immutable field of a record itself.
+  func assigns(_ id: RecordID) -> Bool { id.type == "leagues" && world.shape.assignsField }
+
   /// The full pulls of the current sync, and its schema.
   var known: (schema: SyncSchema, fullPull: Set<RecordType>) {
     (schema, state.withLock { $0.request?.fullPull } ?? [])

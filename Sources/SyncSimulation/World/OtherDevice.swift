@@ -17,7 +17,7 @@ final class OtherDevice: Sendable {
     self.world = world
     let clock = world.serverClock
     schema = try version.schema(world.shape)
-    store = InMemoryStore(leaseClock: { clock.timestamp })
+    store = InMemoryStore(identity: "other", leaseClock: { clock.timestamp })
     let home = world.remotes.home
     engine = try await SyncEngine(
       schema: schema, store: store, source: home.source, sink: home.sink, clock: clock,

@@ -81,6 +81,7 @@ final class RemoteEdits: Sendable {
   /// Sometimes writes as another client, directly on top of the remote's latest change.
   func goOn(from id: RecordID) {
     guard !isCalm.withLock({ $0 }), choices.once(in: 3) else { return }
+    if sums != nil, id == Sums.id { return add() }
     let payload = payload(of: id)
     trace.tell(
       "remote", as: .write, "another client continues from \(id): \(payload)",

@@ -49,7 +49,8 @@ extension World {
     if complaints.isEmpty, let sums { check(sums) }
     ledger.saw(.pushRepeated, times: remotes.current.pushCounters.repeats)
     if !edits.wasWiped {
-      for effect in watch.pushes.repeatedEffects(in: remotes.current).prefix(3) {
+      for effect in watch.pushes.repeatedEffects(in: remotes.current).prefix(3)
+      where !(shape.assignsField && effect.records.contains { $0.type == "leagues" }) {
         ledger.report(.oneEffect, effect.description, about: effect.records)
       }
     }

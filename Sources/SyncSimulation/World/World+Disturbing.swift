@@ -20,7 +20,7 @@ extension World {
       case 7...8 where shape.hazards.contains(.capriciousRemote): edits.rule()
       case 9 where shape.hazards.contains(.changingDeclarations): redeclare()
       case 10 where shape.hazards.contains(.exchangedSource): exchange()
-      case 0 where shape.hazards.contains(.exchangedAccounts) && hasSink: exchangeAccount()
+      case 0 where shape.exchangesAccounts && hasSink: exchangeAccount()
       case 11 where shape.hazards.contains(.failingEdits): edits.choke()
       default: break
       }

@@ -124,7 +124,7 @@ final class World: Sendable {
     let hazards = shape.hazards
     var sink: any RemoteRecordSink = remote
     if hazards.contains(.uniqueValues) { sink = UniqueValuesSink(base: sink, remote: remote) }
-    if hazards.contains(.assignedFields), let field = shape.immutableField {
+    if shape.assignsField, let field = shape.immutableField {
       sink = AssigningSink(base: sink, field: field)
     }
     if hazards.contains(.presentAnswers) || hazards.contains(.respelling) {
@@ -242,7 +242,7 @@ final class World: Sendable {
   private func live() async {
     if sums != nil { remotes.current.upsert(Sums.id.type, Sums.id.key, Sums.beginning) }
     for _ in 0..<choices.number(in: 3...25) { edits.edit()?.commit() }
-    if shape.hazards.contains(.bundles) { await bundle() }
+    if shape.hazards.contains(.bundles), !shape.exchangesAccounts { await bundle() }
     if shape.hasOtherDevices, hasSink, records == nil {
       otherDevice = try? await OtherDevice(in: self, AppVersion())
     }

@@ -45,11 +45,21 @@ struct WorldShape: Sendable {
     return hazards.contains(.otherDevices) && hazards.isDisjoint(with: others)
   }
 
+  /// Whether another person may log in.
+  ///
+  /// The app then has no bundled records of the first one, and keeps to one remote.
+  var exchangesAccounts: Bool {
+    hazards.contains(.exchangedAccounts) && hasEdits && !hazards.contains(.exchangedSource)
+  }
+
   /// The immutable field of leagues, in a world that has one.
   var immutableField: FieldName? {
     let hasOne = hazards.contains(.immutableFields) && hasEdits && remote.versions != .perScan
     return hasOne ? "made" : nil
   }
+
+  /// Whether the remote writes the immutable field itself.
+  var assignsField: Bool { immutableField != nil && hazards.contains(.assignedFields) }
 
   /// Whether processes may edit records and push.
   var hasEdits: Bool { !hazards.isDisjoint(with: [.localEdits, .duplicates, .sightings]) }

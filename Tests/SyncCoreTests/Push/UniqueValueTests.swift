@@ -34,8 +34,8 @@ struct UniqueValueTests {
     }
   }
 
-  private func world() async throws -> PushWorld {
-    let world = try await PushWorld(sink: { UniqueSink(base: $0) })
+  private func world(options: SyncOptions = SyncOptions()) async throws -> PushWorld {
+    let world = try await PushWorld(options: options, sink: { UniqueSink(base: $0) })
     try await world.write("meters", "old", ["slot": "1"])
     _ = try await world.engine.sync()
     return world
@@ -79,6 +79,31 @@ struct UniqueValueTests {
     world.clock.advance(by: .seconds(1))
     world.remote.delete("meters", "old")
     _ = try await world.engine.sync()
+    #expect(try await world.engine.sync().pushed.accepted == 1)
+    #expect(world.there().keys.sorted() == ["new"])
+  }
+
+  @Test func goesAfterASyncThatWasStoppedRightAfterThatDeletion() async throws {
+    let world = try await world(options: SyncOptions(maximumConcurrentTypes: 1))
+    try await world.write("meters", "new", ["slot": "1"])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    world.clock.advance(by: .seconds(1))
+    world.remote.delete("meters", "old")
+    let token = FlagToken()
+    world.remote.onRequest = { if $0.entity.type == "readings" { token.isCancelled = true } }
+    let stopped = try await world.engine.sync(token: token)
+    #expect(stopped.wasCancelled && stopped["meters"].deleted == 1)
+    #expect(try await world.engine.sync().pushed.accepted == 1)
+    #expect(world.there().keys.sorted() == ["new"])
+  }
+
+  @Test func goesAfterAPullThatBroughtThatDeletion() async throws {
+    let world = try await world()
+    try await world.write("meters", "new", ["slot": "1"])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    world.clock.advance(by: .seconds(1))
+    world.remote.delete("meters", "old")
+    #expect(try await world.engine.sync(SyncRequest(direction: .pull)).total.deleted == 1)
     #expect(try await world.engine.sync().pushed.accepted == 1)
     #expect(world.there().keys.sorted() == ["new"])
   }

@@ -29,6 +29,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Edits that another client's change meets.
   case demandIgnored, defaultTakenForAnEdit, restorationTakenForAnEdit, assignmentUnnoticed
   case equalEditsTakenForOne, refusedForEver, deletionRulesIgnored
+  case interruptedReviewForgotten, pendingClockTrusted
   // Accounts, and other devices.
   case accountUnchecked, forgottenEditsKept, loserLosesItsEdit
   // Deletions that go out.
