@@ -101,7 +101,8 @@ final class EditWatch: Sendable {
     let traits = Entity.RemoteTraits(
       serverManagedFields: remote.capabilities.serverManagedFields, keepsUnknownMembers: true,
       takesEdits: true)
-    guard conflict.local.stamp.physical > now + bound,
+    // A bundled data set is loaded before it is known how the remote carries stamps.
+    guard !incarnation.isLoading, conflict.local.stamp.physical > now + bound,
       let entity = incarnation.schema.synced(with: traits)[conflict.id.type]
     else { return }
     var others = [conflict.remoteStamp, conflict.base.flatMap(entity.statedStamp(in:))]

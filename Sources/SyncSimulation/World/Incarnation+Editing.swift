@@ -118,7 +118,8 @@ extension Incarnation {
         if error.code == .changedMeanwhile { self.world.ledger.saw(.formRefused) }
         throw error
       }
-      if demandsNoChange, (try? before?.payload.decoded(as: LeagueForm.self, key: id.key)) != read {
+      let now = try? before?.payload.decoded(as: LeagueForm.self, key: id.key)
+      if demandsNoChange, before == nil || now != nil && now != read {
         self.world.ledger.report(
           .noLostEdit, "\(self) writes a form of \(id), which has changed although nothing was to",
           about: [id])
