@@ -32,7 +32,7 @@ struct ConvergenceCheck {
     var complaints = truth.malformed.filter { schema[$0.type] != nil }.subtracting(quarantined).sorted()
       .map { Difference("\($0) is malformed, and not quarantined", about: [$0]) }
     for entity in schema.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
-    return complaints + leftovers + knots
+    return complaints + leftovers
   }
 
   /// Duplicates that were not merged, although the state of each is known.

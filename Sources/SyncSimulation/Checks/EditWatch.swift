@@ -190,7 +190,8 @@ final class EditWatch: Sendable {
     let known = before.conflicts.first?.number ?? 0
     for id in ids {
       guard let entry = before.outbox[id], let next = after.outbox[id], let record = next.base.record,
-        next.base != entry.base, next.edit.stamp >= entry.edit.stamp, !next.isRestored
+        next.base != entry.base, next.edit.stamp >= entry.edit.stamp, !next.isRestored,
+        !incarnation.assigns(id)
       else { continue }
       let own = [entry.base.record?.payload, entry.sent?.content.payload, entry.edit.content.payload]
       if own.contains(where: { isSame($0, record.payload) }) { continue }
@@ -409,7 +410,9 @@ final class EditWatch: Sendable {
 
   // MARK: Rebuilds and sightings
 
-  /// Notes that rebuilds may be repeated: a rebuild by another natural key proves nothing.
+  /// Notes that rebuilds may be repeated.
+  ///
+  /// A rebuild by another natural key, or of another account's records, proves nothing.
   func keysChanged() { state.withLock { $0.haveKeysChanged = true } }
 
   /// The last rebuild of a type that was reported as done; 0 for none.

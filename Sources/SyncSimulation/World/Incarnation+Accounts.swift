@@ -58,6 +58,7 @@ extension Watch {
   /// Checks that nothing is left of a person whom the store has forgotten.
   func checkForgotten(_ before: StoreView, _ after: StoreView, by incarnation: Incarnation) {
     pushes.forbid(before.outbox.values)
+    edits.keysChanged()
     let left = Set(after.live.keys).union(after.outbox.keys).union(after.conflicts.map(\.id))
       .union(after.withheld.values.compactMap(\.change.id))
     guard let first = left.min() else { return }
