@@ -58,7 +58,8 @@ extension PageMerge {
     _ entry: OutboxEntry, to settlement: EditSettlement, origin: Incoming.Origin,
     in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
-    guard settlement.entry == nil else { return [] }
+    // A field is restored once the copy is shown.
+    guard settlement.entry?.isRestoration ?? true else { return [] }
     var settled = SettledEdits()
     settled.showsUnlisted = !origin.isPage && !context.isListed(origin)
     guard settlement.conflict != nil else {
@@ -69,6 +70,7 @@ extension PageMerge {
       return []
     }
     var former = settlement
+    former.entry = nil
     former.row = try entry.base.shownRow(of: entry.id, entity, in: transaction)
     if former.row.isDeleted, entry.edit.content != .deletion,
       try !referenced(among: [entry.id], in: transaction).isEmpty

@@ -85,8 +85,8 @@ private struct DeletionRules: Sendable {
       schema, at: now, maximumClockSkew: options.maximumClockSkew, in: transaction)
     for entry in due {
       guard case .tombstone(let tombstone) = entry.change else { continue }
-      let referrers = try referrers(to: tombstone.id, in: transaction)
-      guard !referrers.isEmpty, referrers.count < Self.limit,
+      let all = try referrers(to: tombstone.id, in: transaction)
+      guard all.count < Self.limit, let referrers = try deciding(all, in: transaction),
         let rule = try carryOut(tombstone, referrers, &writer)
       else { continue }
       let ids = Set(referrers.map(\.record.id)).sorted()
@@ -107,6 +107,19 @@ private struct DeletionRules: Sendable {
     }
   }
 
+  /// Returns the records whose rules decide; `nil` if there are none, or if what becomes of one is open.
+  ///
+  /// A record whose own deletion is held goes or stays with the records that refer to it. Two such
+  /// records that refer to each other would keep each other for ever.
+  private func deciding(
+    _ referrers: [Referrer], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [Referrer]? {
+    let withheld = try transaction.withheld(for: referrers.map { .record($0.record.id) })
+    let held = Set(withheld.filter { $0.kind == .held }.compactMap(\.change.id))
+    let others = referrers.filter { !held.contains($0.record.id) }
+    return others.isEmpty || withheld.contains { $0.kind != .held } ? nil : others
+  }
+
   /// Carries out the rule of some references.
   ///
   /// - Returns: The rule; `nil` if everything stays as it is.
@@ -114,11 +127,7 @@ private struct DeletionRules: Sendable {
     _ tombstone: Tombstone, _ referrers: [Referrer], _ writer: inout EditWriter
   ) throws(SyncError) -> Reference.DeletionRule? {
     let transaction = writer.transaction
-    let ids = referrers.map(\.record.id)
-    // What becomes of these records is open itself.
-    guard try transaction.withheld(for: ids.map { .record($0) }).isEmpty,
-      let shown = try transaction.records(withIDs: [tombstone.id]).first ?? nil
-    else { return nil }
+    guard let shown = try transaction.records(withIDs: [tombstone.id]).first ?? nil else { return nil }
     let declared = Set(referrers.map(\.reference.onDeletion))
     let rule = Reference.DeletionRule.allCases.first(where: declared.contains) ?? .keepsTarget
     switch rule {

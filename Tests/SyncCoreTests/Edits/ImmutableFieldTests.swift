@@ -41,6 +41,24 @@ struct ImmutableFieldTests {
     #expect(Entity("meters").keepingImmutable(second, first) == second)
   }
 
+  /// The remote's copy wins over the deletion, lacks the field, and waits for a record that waits for it.
+  @Test func keepsNoDeletionThatLostToACopyWhichWaits() async throws {
+    let folders = Entity("folders", references: [.to("folders", by: "parent")], immutable: ["made"])
+    let world = try await world(folders, edits: EditOptions(policy: ServerWins()))
+    world.remote.upsert("folders", "x", #"{"id":"x","parent":null,"made":1}"#)
+    _ = try await world.engine.sync()
+    try await world.delete("folders", "x")
+    world.remote.upsert("folders", "x", #"{"id":"x","parent":"y"}"#)
+    world.remote.upsert("folders", "y", #"{"id":"y","parent":"x"}"#)
+    for _ in 0..<3 {
+      _ = try await world.engine.sync()
+      world.clock.advance(by: .seconds(1))
+    }
+    #expect(world.here("folders").keys.sorted() == ["x", "y"])
+    #expect(try await world.outbox("folders").isEmpty)
+    #expect(try made(world.there("folders")["x"]) == .integer(1))
+  }
+
   @Test func isNotChangedByAnEdit() async throws {
     let world = try await world()
     try await world.write("meters", "m", ["made": "5", "name": "1"])

@@ -65,6 +65,24 @@ struct TargetDeletionTests {
     #expect(told == (rule == .keepsTarget ? [] : [rule]))
   }
 
+  /// Two of the deleted records refer to each other, and a third one to one of them.
+  @Test func isRestoredWithTheDeletedRecordThatRefersToIt() async throws {
+    let world = try await PushWorld()
+    for (key, parent) in [("a", "b"), ("b", "a"), ("c", "a")] {
+      world.remote.upsert("folders", key, #"{"id":"\#(key)","parent":"\#(parent)"}"#)
+    }
+    _ = try await world.engine.sync()
+    #expect(world.here("folders").count == 3)
+    world.clock.advance(by: .seconds(1))
+    for key in ["a", "b"] { world.remote.delete("folders", key) }
+    for _ in 0..<4 {
+      _ = try await world.engine.sync()
+      world.clock.advance(by: .seconds(1))
+    }
+    #expect(world.there("folders").keys.sorted() == ["a", "b", "c"])
+    #expect(try await world.engine.status().allSatisfy { $0.withheld.isEmpty && $0.pending == 0 })
+  }
+
   /// The end of the reference may come with the next sync.
   @Test func waitsForTheNextSync() async throws {
     let devices = try await devices(.restoresTarget)
