@@ -19,6 +19,10 @@ public protocol RemoteRecordSink: Sendable {
   /// declares a field for stamps.
   var keepsUnknownMembers: Bool { get }
 
+  /// Whether the remote applies several changes together or not at all; see
+  /// ``push(atomically:entities:)``.
+  var appliesGroups: Bool { get }
+
   /// Returns the sink's limits for one batch.
   ///
   /// It is called before each push, so that it may query the remote.
@@ -37,11 +41,35 @@ public protocol RemoteRecordSink: Sendable {
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome]
+
+  /// Sends the changes of a group, which may be of several types, and applies all or none of them.
+  ///
+  /// Readers of the remote see all of the changes or none.
+  ///
+  /// - Returns: For a group that was applied, ``PushOutcome/accepted(_:)`` or
+  ///   ``PushOutcome/moved(_:)`` for each change. Otherwise the outcomes of those changes that
+  ///   prevented it, and ``PushOutcome/notApplied`` for the others.
+  /// - Throws: As ``push(_:entities:)``. A group is not split: `batchTooLarge` refuses it.
+  func push(
+    atomically changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome]
 }
 
 extension RemoteRecordSink {
   /// `false`: a record that comes back without its stamp would differ from what was sent.
   public var keepsUnknownMembers: Bool { false }
+
+  /// `false`: each change is applied on its own.
+  public var appliesGroups: Bool { false }
+
+  /// Throws `invalidConfiguration`: a sink that applies groups declares it, and implements this.
+  public func push(
+    atomically changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    throw SyncError(
+      .invalidConfiguration, during: "pushing a group of edits",
+      "The sink of \(identity) applies each change on its own.")
+  }
 
   /// Returns limits of a hundred changes and a megabyte.
   public func limits() async throws(SyncError) -> SinkLimits { SinkLimits() }

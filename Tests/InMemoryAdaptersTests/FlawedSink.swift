@@ -13,6 +13,7 @@ final class FlawedSink: RemoteRecordSink {
     case stopsAtAConflict, bringsBackTheDead, deletesUnseen, addsMembers
     case nullsUnknownMembers, roundsUnknownMembers, takesHalfOfItsBytes, appliesHalfOfTheBytes
     case takesEditsForCreations, refusesNewLives, refusesRepeats, datesDeletionsBack
+    case appliesGroupsInPart, appliesHalfAGroup, appliesGroupsTwice
 
     /// The checks that detect the flaw.
     var checks: [SinkCheck] {
@@ -40,6 +41,9 @@ final class FlawedSink: RemoteRecordSink {
       case .refusesNewLives: [.deletedRecordIsCreatedAnew]
       case .refusesRepeats: [.deletionSentAgainHasOneEffect]
       case .datesDeletionsBack: [.acceptedVersionsRise]
+      case .appliesGroupsInPart: [.groupWithAConflictHasNoEffect]
+      case .appliesHalfAGroup: [.groupIsApplied]
+      case .appliesGroupsTwice: [.groupSentAgainHasOneEffect]
       }
     }
   }
@@ -61,6 +65,30 @@ final class FlawedSink: RemoteRecordSink {
   var keepsUnknownMembers: Bool { true }
 
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+
+  var appliesGroups: Bool { true }
+
+  func push(
+    atomically changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    switch flaw {
+    case .appliesGroupsInPart:
+      let outcomes = try await base.push(changes, entities: entities)
+      return outcomes.contains(where: \.isConflict)
+        ? outcomes.map { $0.isConflict ? $0 : .notApplied } : outcomes
+    case .appliesHalfAGroup:
+      let outcomes = try await base.push(atomically: Array(changes.dropLast()), entities: entities)
+      guard let last = changes.last else { return outcomes }
+      return outcomes + [.accepted(.tombstone(Tombstone(id: last.id, version: .unversioned)))]
+    case .appliesGroupsTwice where changes.contains(where: \.mayHaveArrived):
+      for change in changes where change.content != .deletion {
+        base.upsert("items", change.id.key, #"{"value":9}"#)
+      }
+      fallthrough
+    default:
+      return try await base.push(atomically: changes, entities: entities)
+    }
+  }
 
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema

@@ -78,6 +78,7 @@ struct KintoSinkTests {
       case .conflict(nil): "nothing there"
       case .refused, .unknown: "refused"
       case .quotaExceeded: "no room"
+      case .notApplied: "not without its group"
       case .retryLater(let pause?): "later \(pause)"
       case .retryLater(nil): "later"
       case nil: "none"

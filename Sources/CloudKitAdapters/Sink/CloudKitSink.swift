@@ -49,6 +49,28 @@
       _ changes: [OutgoingChange], entities: SyncSchema
     ) async throws(SyncError) -> [PushOutcome] {
       if changes.isEmpty { return [] }
+      var push = try prepare(changes, entities)
+      try await push.send()
+      try await push.lookUp()
+      return try push.outcomes(of: changes)
+    }
+
+    /// Whether the source reads a zone: the default zone and the public database have no groups.
+    public var appliesGroups: Bool { source.service.database.zone != nil }
+
+    /// Sends the changes of a group in one atomic request.
+    ///
+    /// - Throws: As ``push(_:entities:)``.
+    public func push(
+      atomically changes: [OutgoingChange], entities: SyncSchema
+    ) async throws(SyncError) -> [PushOutcome] {
+      if changes.isEmpty { return [] }
+      var push = try prepare(changes, entities)
+      try await push.sendAtomically()
+      return try push.outcomes(of: changes)
+    }
+
+    private func prepare(_ changes: [OutgoingChange], _ entities: SyncSchema) throws(SyncError) -> Push {
       guard changes.count <= CloudKitService.largestPage else {
         throw SyncError(
           .batchTooLarge, during: Self.task,
@@ -59,17 +81,7 @@
         let entity = entities[change.id.type] ?? Entity(change.id.type)
         push.add(index, change, try source.reader(entity))
       }
-      try await push.send()
-      try await push.lookUp()
-      var outcomes: [PushOutcome] = []
-      for index in changes.indices {
-        guard let outcome = push.outcomes[index] else {
-          throw SyncError(
-            .invalidResponse, during: Self.task, "CloudKit does not tell the result of a change.")
-        }
-        outcomes.append(outcome)
-      }
-      return outcomes
+      return push
     }
 
     static let task = "pushing edits"
@@ -78,7 +90,7 @@
   /// One batch on its way, with its operations and the outcomes so far.
   struct Push {
     let source: CloudKitSource
-    private(set) var outcomes: [Int: PushOutcome] = [:]
+    private var outcomes: [Int: PushOutcome] = [:]
     private var operations: [(index: Int, operation: Operation)] = []
     /// The changes whose outcome the service's record decides.
     private var undecided: [Undecided] = []
@@ -145,6 +157,42 @@
       for _ in 0..<Self.attempts where !group.isEmpty { group = try await send(group, isAtomic: true) }
       // Others of their group failed. Once those are settled, these are sent again.
       for (index, _) in group { outcomes[index] = .retryLater(after: nil) }
+    }
+
+    /// Sends the operations of a group, which has no effect unless each of them can be applied.
+    ///
+    /// The service names the operations that prevented it. Perhaps all were applied at an earlier
+    /// attempt, whose answer was lost: then its records have exactly this content.
+    mutating func sendAtomically() async throws(SyncError) {
+      let isWhole = outcomes.isEmpty && undecided.isEmpty
+      let rest = isWhole ? try await send(operations, isAtomic: true) : operations
+      try await lookUp()
+      if rest.isEmpty, outcomes.values.allSatisfy(\.isApplied) { return }
+      if outcomes.values.allSatisfy(\.isApplied) {
+        undecided = rest.map { index, operation in operation.undecided(index) }
+        let decided = outcomes
+        try await lookUp()
+        if outcomes.values.allSatisfy(\.isApplied) { return }
+        outcomes = decided
+      }
+      for (index, _) in rest { outcomes[index] = .notApplied }
+      for (index, outcome) in outcomes {
+        // Another client has written the same to this record alone, so this edit is over.
+        if case .accepted(let word) = outcome { outcomes[index] = .conflict(word) }
+      }
+    }
+
+    /// Returns the outcomes of the changes, in their order.
+    func outcomes(of changes: [OutgoingChange]) throws(SyncError) -> [PushOutcome] {
+      var ordered: [PushOutcome] = []
+      for index in changes.indices {
+        guard let outcome = outcomes[index] else {
+          throw SyncError(
+            .invalidResponse, during: CloudKitSink.task, "CloudKit does not tell the result of a change.")
+        }
+        ordered.append(outcome)
+      }
+      return ordered
     }
 
     /// The changes of records that refer to another one of the batch, and of those.
@@ -359,6 +407,10 @@
           reason: "CloudKit's own record cannot be read, so the edit would overwrite it unseen.")
       }
     }
+  }
+
+  extension PushOutcome {
+    fileprivate var isApplied: Bool { if case .accepted = self { true } else { false } }
   }
 
   extension Operation {

@@ -26,6 +26,25 @@ extension InMemoryRemote: RemoteRecordSink {
   public func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
+    try await push(changes, entities, isGroup: false)
+  }
+
+  /// As the configuration says; see ``Configuration/appliesGroups``.
+  public var appliesGroups: Bool { configuration.appliesGroups }
+
+  /// Applies all of the changes or none. An answer that the script loses before the last change's
+  /// effect means none.
+  ///
+  /// - Throws: As ``push(_:entities:)``.
+  public func push(
+    atomically changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    try await push(changes, entities, isGroup: true)
+  }
+
+  private func push(
+    _ changes: [OutgoingChange], _ entities: SyncSchema, isGroup: Bool
+  ) async throws(SyncError) -> [PushOutcome] {
     let (behaviours, hook) = state.withLock { state in
       (state.pushes.receive(changes), state.onPush)
     }
@@ -42,13 +61,20 @@ extension InMemoryRemote: RemoteRecordSink {
     }
     try checkSize(of: changes)
     let time = configuration.rounded(clock.timestamp)
+    if isGroup, applied < changes.count { applied = 0 }
     let part = changes[..<applied]
     let outcomes = state.withLock { state in
-      part.map { change in
-        let outcome = apply(change, entities[change.id.type], at: time, &state)
-        state.pushes.keep(outcome, of: change)
+      var draft = state
+      let outcomes = part.map { change in
+        let outcome = apply(change, entities[change.id.type], at: time, &draft)
+        draft.pushes.keep(outcome, of: change)
         return outcome
       }
+      if isGroup, !outcomes.allSatisfy(\.isApplied) {
+        return outcomes.map { $0.isApplied ? PushOutcome.notApplied : $0 }
+      }
+      state = draft
+      return outcomes
     }
     for behaviour in behaviours {
       switch behaviour {

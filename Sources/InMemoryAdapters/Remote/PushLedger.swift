@@ -75,10 +75,7 @@ struct PushLedger: Sendable {
 
   /// Stores the outcome of an applied change. Other outcomes may change.
   mutating func keep(_ outcome: PushOutcome, of change: OutgoingChange) {
-    switch outcome {
-    case .accepted, .moved: break
-    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded: return
-    }
+    guard outcome.isApplied else { return }
     answers[Name(id: change.id, key: change.key)] = outcome
   }
 
@@ -88,5 +85,15 @@ struct PushLedger: Sendable {
       InMemoryRemote.PushEffect(
         id: change.id, base: change.base.version, key: change.key, stamp: change.stamp,
         isDeletion: change.content == .deletion, version: version))
+  }
+}
+
+extension PushOutcome {
+  /// Whether the change was applied, now or at an earlier attempt.
+  var isApplied: Bool {
+    switch self {
+    case .accepted, .moved: true
+    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: false
+    }
   }
 }

@@ -42,6 +42,8 @@ extension InMemoryRemote {
     ///
     /// Otherwise its base no longer matches.
     public var remembersKeys = true
+    /// Whether the remote applies the changes of a group together or not at all.
+    public var appliesGroups = true
     /// Whether new records get a key of the remote's own: the next whole number.
     ///
     /// The number also replaces the app's key where a member holds it.

@@ -52,6 +52,19 @@ struct SinkBench: Sendable {
     return outcomes
   }
 
+  /// Pushes one group, and checks that it was applied whole or not at all.
+  func push(group changes: [OutgoingChange]) async throws -> [PushOutcome] {
+    guard harness.sink.appliesGroups else {
+      throw Inapplicable(reason: "The sink applies each change on its own.")
+    }
+    guard try await harness.sink.limits().maximumRecords >= changes.count else {
+      throw Inapplicable(reason: "The sink takes fewer changes at once.")
+    }
+    let outcomes = try await harness.sink.push(atomically: changes, entities: schema)
+    try expect(outcomes.count, equals: changes.count, "A push has one outcome for each change.")
+    return outcomes
+  }
+
   /// Pushes one change.
   func push(_ change: OutgoingChange, to sink: (any RemoteRecordSink)? = nil) async throws -> PushOutcome {
     guard let outcome = try await push([change], to: sink).first else {
@@ -130,6 +143,7 @@ extension PushOutcome {
     case .refused(let reason): "refused (\(reason))"
     case .retryLater: "retry later"
     case .quotaExceeded: "quota exceeded"
+    case .notApplied: "not applied, for another change of its group"
     }
   }
 }

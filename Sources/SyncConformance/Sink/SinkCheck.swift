@@ -11,6 +11,8 @@ public enum SinkCheck: String, CaseIterable, Sendable {
     editOfADeletedRecordIsAConflict, deletionOfAnUnseenRecordIsAConflict, deletedRecordIsCreatedAnew
   /// A promise about batches.
   case everyChangeHasItsOutcome, emptyPushHasNoOutcomes, tooMuchIsRefusedWhole, bytesUpToTheLimitAreTaken
+  /// A promise about atomic groups, of sinks that apply them.
+  case groupIsApplied, groupWithAConflictHasNoEffect, groupSentAgainHasOneEffect
   /// A promise about repeated changes.
   case changeSentAgainHasOneEffect, deletionSentAgainHasOneEffect, changeSentAgainLeavesALaterOneAlone,
     creationSentAgainBringsNothingBack, batchSentAgainByAnotherProcessHasOneEffect
@@ -47,6 +49,9 @@ public enum SinkCheck: String, CaseIterable, Sendable {
     case .emptyPushHasNoOutcomes: BatchChecks.emptyPushHasNoOutcomes
     case .tooMuchIsRefusedWhole: BatchChecks.tooMuchIsRefusedWhole
     case .bytesUpToTheLimitAreTaken: BatchChecks.bytesUpToTheLimitAreTaken
+    case .groupIsApplied: GroupChecks.groupIsApplied
+    case .groupWithAConflictHasNoEffect: GroupChecks.groupWithAConflictHasNoEffect
+    case .groupSentAgainHasOneEffect: GroupChecks.groupSentAgainHasOneEffect
     case .changeSentAgainHasOneEffect: RepeatChecks.changeSentAgainHasOneEffect
     case .deletionSentAgainHasOneEffect: RepeatChecks.deletionSentAgainHasOneEffect
     case .changeSentAgainLeavesALaterOneAlone: RepeatChecks.changeSentAgainLeavesALaterOneAlone

@@ -17,6 +17,8 @@ struct EditWriter {
   private var lastEntity: Entity?
   /// The records that these edits change for readers.
   var changed = ChangedRecords.records([])
+  /// The records that these edits leave in the outbox.
+  private(set) var edited: [RecordID] = []
   /// The records that these edits make visible to readers.
   private var appeared: [RecordID] = []
   /// The records that these edits delete, or give another natural key.
@@ -224,6 +226,7 @@ struct EditWriter {
   /// Writes the rows and entries of a batch.
   mutating func write(_ batch: Batch) throws(SyncError) {
     try transaction.apply(batch.changes)
+    edited += batch.changes.queued.lazy.map(\.id)
     let ids = batch.changes.put.map(\.id) + batch.changes.deleted.map(\.id)
     // A listing that began before the edits does not contain them, and its sweep must not remove
     // them.
@@ -234,10 +237,19 @@ struct EditWriter {
 
   // MARK: Discarding
 
-  /// Discards a record's pending edit, and shows the last remote state again.
+  /// Discards a record's pending edit, with those of its group, and shows the last remote states
+  /// again.
   mutating func discard(_ id: RecordID) throws(SyncError) {
+    _ = try entity(of: id)
+    let ids = try transaction.atomicGroup(of: id)?.members ?? [id]
+    // Records were written before those that refer to them.
+    let entries = try transaction.outbox(for: ids).sorted { $1.edit.stamp < $0.edit.stamp }
+    for entry in entries { try discard(entry) }
+  }
+
+  private mutating func discard(_ entry: OutboxEntry) throws(SyncError) {
+    let id = entry.id
     let entity = try entity(of: id)
-    guard let entry = try transaction.outbox(for: [id]).first else { return }
     if entry.sent != nil, !entry.isRefused {
       throw SyncError(
         .invalidEdit, during: "discarding the edit of \(id)",
@@ -411,7 +423,7 @@ extension StoreTransaction {
   /// Removes edits from the outbox that will not be pushed.
   func giveUp(_ entries: [OutboxEntry]) throws(SyncError) {
     guard !entries.isEmpty else { return }
-    try dequeue(entries.map(\.id))
+    try endEdits(entries.map(\.id))
     try completeDeletions(of: entries)
     var types = Set(entries.filter { $0.base.record != nil }.map(\.id.type))
     // A copy that waits for another record is shown as soon as that arrives.

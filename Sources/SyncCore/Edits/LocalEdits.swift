@@ -16,6 +16,7 @@ public struct LocalEdits: Sendable {
   private let clock: any Clock<Duration>
   private let options: EditOptions
   private let account: String?
+  private let remote: Remote
   private let subscribe: (@Sendable () -> EventSequence.Subscription)?
   let emit: @Sendable (SyncEvent) -> Void
 
@@ -44,13 +45,25 @@ public struct LocalEdits: Sendable {
         with: Entity.RemoteTraits(
           serverManagedFields: serverManagedFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false,
           takesEdits: sink != nil)),
-      clock, options, account: nil, subscribe: nil, emit)
+      clock, options, account: nil, Remote(sink), subscribe: nil, emit)
+  }
+
+  /// What the remote does with edits that belong together.
+  struct Remote: Sendable {
+    /// The name of the remote; `nil` if there is none.
+    let identity: String?
+    let appliesGroups: Bool
+
+    init(_ sink: (any RemoteRecordSink)?) {
+      identity = sink?.identity
+      appliesGroups = sink?.appliesGroups ?? false
+    }
   }
 
   /// Creates an editor for a schema that knows the remote.
   init(
     store: any LocalStore, schema: SyncSchema, _ clock: any Clock<Duration>, _ options: EditOptions,
-    account: String?, subscribe: (@Sendable () -> EventSequence.Subscription)?,
+    account: String?, _ remote: Remote, subscribe: (@Sendable () -> EventSequence.Subscription)?,
     _ emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.store = store
@@ -58,6 +71,7 @@ public struct LocalEdits: Sendable {
     self.clock = clock
     self.options = options
     self.account = account
+    self.remote = remote
     self.subscribe = subscribe
     self.emit = emit
   }
@@ -172,11 +186,34 @@ public struct LocalEdits: Sendable {
   /// Write records before the records that refer to them, and delete them after those. The store
   /// may run the body more than once, and only the last run counts. Keep other effects out of it.
   ///
-  /// - Throws: What the body throws; `storeBusy`, `storeFull`, `storeReadOnly` and the store's
-  ///   other codes. Nothing was written.
+  /// The remote gets the edits one by one, and may accept some and refuse others, unless it applies
+  /// them atomically. Then it accepts all of them or none. Edits that the records already have, and
+  /// further ones before the push, belong to the same group. If the remote's state of one of the
+  /// records wins over the edit of it, the others are refused, and wait for the app:
+  /// ``retry(_:_:)`` sends them without it, and ``discard(_:)`` ends them.
+  ///
+  /// ```swift
+  /// try await engine.edits.perform(atomically: true) { batch in
+  ///   try batch.update(Account.self, id: from) { $0.balance -= amount }
+  ///   try batch.update(Account.self, id: to) { $0.balance += amount }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - atomically: Whether the remote has to apply the edits together, too. A group has at most as
+  ///     many edits as ``SinkLimits``; a larger one is refused at its push.
+  ///   - body: Makes the edits.
+  /// - Throws: What the body throws; `invalidConfiguration` for an atomic group if the remote applies
+  ///   each change on its own (see ``RemoteRecordSink/appliesGroups``); `storeBusy`, `storeFull`,
+  ///   `storeReadOnly` and the store's other codes. Nothing was written.
   public func perform<R: Sendable>(
-    _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
+    atomically: Bool = false, _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
+    if atomically, !remote.appliesGroups {
+      throw SyncError(
+        .invalidConfiguration, during: "making an atomic group of edits",
+        remote.identity.map { "\($0) applies each change on its own." } ?? "There is no remote.")
+    }
     let (schema, options, account, now) = (schema, options, account, clock.timestamp)
     let (result, changed, events) = try await store.write(.app) { (transaction) throws(SyncError) in
       try StoreAccount.demand(account, in: transaction)
@@ -184,6 +221,7 @@ public struct LocalEdits: Sendable {
         writer: try EditWriter(schema, at: now, maximumClockSkew: options.maximumClockSkew, in: transaction),
         schema: schema, options: options, transaction: transaction)
       let result = try body(&batch)
+      if atomically { try transaction.joinAtomically(Array(Set(batch.writer.edited))) }
       try batch.writer.finish()
       return (result, batch.writer.changed, batch.events)
     }
@@ -194,10 +232,11 @@ public struct LocalEdits: Sendable {
 
   /// Discards a record's pending edit, and shows the last remote state again.
   ///
-  /// Without a pending edit, nothing happens. If the remote state refers to a record that is no
+  /// The other edits of its atomic group are discarded with it. Without a pending edit, nothing
+  /// happens. If the remote state refers to a record that is no
   /// longer in the store, it is parked, and shown once that record is back.
   ///
-  /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` while the edit
+  /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` while an edit
   ///   may have reached the remote already, and if other records refer to a record that would
   ///   disappear; the store's codes.
   public func discard(_ id: RecordID) async throws(SyncError) {

@@ -126,9 +126,13 @@ extension PendingEdit {
     let references = entries.map { entry in entity.map { entry.requiredReferences(of: $0) } ?? [] }
     let held = Set(try unsent(among: Set(references.joined()), isFull: isFull, in: snapshot))
     let obstacles = try obstacles(to: entries, of: entity, in: snapshot)
+    let companions = try companions(of: entries, in: snapshot)
     return zip(entries, references).map { entry, references in
       let missing = references.filter(held.contains)
       var wait = entry.wait(copy: copies[entry.id], for: missing, isFull: isFull)
+      if wait == .push, let others = companions[entry.id] {
+        wait = .records(others, reason: "its atomic group has edits that are not sent now")
+      }
       if wait == .push, let obstacle = obstacles[entry.id] {
         wait = .records(obstacle.records, reason: obstacle.reason)
       }
@@ -152,6 +156,20 @@ extension PendingEdit {
       obstacles[entry.id] = .referrers(referrers.map(\.id))
     }
     return obstacles
+  }
+
+  /// Returns the edits of the same atomic groups that keep some edits from being sent.
+  private static func companions(
+    of entries: [OutboxEntry], in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [RecordID: [RecordID]] {
+    guard try snapshot.hasAtomicGroups() else { return [:] }
+    var companions: [RecordID: [RecordID]] = [:]
+    for entry in entries {
+      guard let group = try snapshot.atomicGroup(of: entry.id) else { continue }
+      let kept = try snapshot.outbox(for: group.members).filter { $0.state != .waiting }.map(\.id)
+      if !kept.isEmpty { companions[entry.id] = kept }
+    }
+    return companions
   }
 
   private static func waitingCopies(

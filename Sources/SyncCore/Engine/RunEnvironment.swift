@@ -102,6 +102,7 @@ struct RunEnvironment: Sendable {
     for (id, ahead) in tally.clocksAhead { emit(.clockAhead(id, by: ahead)) }
     for (id, reason) in tally.policyFlaws { emit(.policyFailed(id, reason: reason)) }
     for id in tally.assigned { emit(.immutableAssigned(id)) }
+    for (id, reason) in tally.refusals { emit(.editRefused(id, reason: reason)) }
     for conflict in tally.conflicts {
       emit(.conflict(conflict, isSignificant: edits.isSignificant(conflict)))
     }

@@ -94,7 +94,7 @@ extension SyncEngine {
     for id in ids { _ = try schema.entity(id.type, during: "forgetting \(id)") }
     return try await forgetting { (oblivion) throws(SyncError) in
       let edits = try oblivion.transaction.outbox(for: ids)
-      try oblivion.transaction.dequeue(edits.map(\.id))
+      try oblivion.transaction.endEdits(edits.map(\.id))
       let withheld = try oblivion.transaction.withheld(for: ids.map { .record($0) })
       try oblivion.transaction.release(withheld.map(\.key))
       let live = zip(ids, try oblivion.transaction.records(withIDs: ids)).compactMap(\.1)
@@ -166,7 +166,7 @@ private struct Oblivion {
     var portions = transaction.portions(outbox: type)
     while let entries = try portions.next() {
       all += entries
-      try transaction.dequeue(entries.map(\.id))
+      try transaction.endEdits(entries.map(\.id))
     }
     return all
   }
@@ -207,7 +207,8 @@ extension ValueFamily {
   /// Whether the values tell something of an account or of its records.
   fileprivate var isOfAccount: Bool {
     switch self {
-    case .account, .expiring, .history, .listingGaps, .moved, .postponements, .push, .rebuilds, .status,
+    case .account, .expiring, .groups, .history, .listingGaps, .moved, .postponements, .push, .rebuilds,
+      .status,
       .throttle:
       true
     case .checkpoints, .declarations, .edits, .migrations, .sourceEpochs, .sync: false

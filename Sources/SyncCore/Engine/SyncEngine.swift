@@ -219,7 +219,8 @@ public final class SyncEngine: Sendable {
     let hub = hub
     return LocalEdits(
       store: environment.store, schema: schema, environment.clock, environment.edits,
-      account: environment.account, subscribe: { hub.subscribe().subscription }
+      account: environment.account, LocalEdits.Remote(environment.sink),
+      subscribe: { hub.subscribe().subscription }
     ) { hub.emit($0) }
   }
 

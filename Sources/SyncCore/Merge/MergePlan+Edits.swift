@@ -54,6 +54,7 @@ extension MergePlan {
     let entry = edit.entry
     changes.add(settlement, of: entry)
     if entry.edit.content == .deletion, case .live(let record) = settlement.row { appeared.append(record.id) }
+    settled.note(settlement, of: entry.id)
     if settlement.entry == nil, settlement.conflict == nil, case .live(let record) = settlement.row,
       case .rebuild = entry.author
     {
@@ -76,8 +77,19 @@ struct SettledEdits {
   var showsUnlisted = false
   /// The edits of rebuilds that the remote accepted.
   var rebuilt: [(entry: OutboxEntry, record: Record)] = []
+  /// The records whose edits are over, and of those the ones over which the remote has won.
+  private var (over, lost): ([RecordID], [RecordID]) = ([], [])
 
-  func write(of entity: Entity, in transaction: any StoreTransaction) throws(SyncError) {
+  mutating func note(_ settlement: EditSettlement, of id: RecordID) {
+    if settlement.entry != nil { return }
+    if settlement.conflict?.winner == .remote { lost.append(id) } else { over.append(id) }
+  }
+
+  func write(
+    of entity: Entity, at now: Timestamp, in transaction: any StoreTransaction, _ tally: inout Tally
+  ) throws(SyncError) {
+    try transaction.leaveGroups(over)
+    for refusal in try transaction.breakGroups(of: lost, at: now) { tally.noteRefusal(refusal) }
     if showsUnlisted { try ListingGap.expose(entity.type, in: transaction) }
     for (entry, record) in rebuilt {
       try FormerWrites.keep(entry, accepted: record, of: entity, in: transaction)

@@ -33,8 +33,8 @@ extension PageMerge {
       }
       states.append(Incoming(state.change))
     }
-    if !dequeued.isEmpty { try transaction.dequeue(dequeued) }
-    try settled.write(of: entity, in: transaction)
+    if !dequeued.isEmpty { try transaction.endEdits(dequeued) }
+    try settled.write(of: entity, at: context.now, in: transaction, &tally)
     // A record without its edit takes the remote's copy like any other. With a newer edit, the copy
     // meets that edit.
     try mergeAndRelease(states + met.map { Incoming($0.change) }, in: transaction)
@@ -65,8 +65,8 @@ extension PageMerge {
     guard settlement.conflict != nil else {
       // The remote has the sent state with additions. Until that can be shown, the sent state is
       // shown.
-      try transaction.dequeue([entry.id])
-      try settled.write(of: entity, in: transaction)
+      try transaction.endEdits([entry.id])
+      try settled.write(of: entity, at: context.now, in: transaction, &tally)
       return []
     }
     var former = settlement
@@ -78,7 +78,8 @@ extension PageMerge {
       return []
     }
     try transaction.apply { $0.add(former, of: entry) }
-    try settled.write(of: entity, in: transaction)
+    settled.note(former, of: entry.id)
+    try settled.write(of: entity, at: context.now, in: transaction, &tally)
     tally.note(former, of: entry)
     if !former.row.shows(entry.edit.content) { tally.noteChanged(entry.id) }
     guard entry.edit.content == .deletion, case .live(let record) = former.row else { return [] }

@@ -69,7 +69,7 @@ struct PageMerge {
     if !view.inherited.isEmpty {
       try ArrivedDuplicates.remember(.records(view.inherited.sorted()), of: context.schema, in: transaction)
     }
-    try plan.settled.write(of: entity, in: transaction)
+    try plan.settled.write(of: entity, at: context.now, in: transaction, &tally)
     var appeared = shown.isEmpty ? plan.appeared : shown + plan.appeared
     for (settlement, origin, entry) in plan.dangling {
       appeared += try giveWay(entry, to: settlement, origin: origin, in: transaction)

@@ -21,6 +21,8 @@ struct Tally: Sendable {
   private(set) var policyFlaws: [(id: RecordID, reason: String)] = []
   /// Records of which the remote writes an immutable field itself.
   private(set) var assigned: [RecordID] = []
+  /// Edits that are refused because another one of their group has lost, with the reasons.
+  private(set) var refusals: [(id: RecordID, reason: String)] = []
   /// The committed changes of the pass, and its total if the remote gives one.
   var passProgress: (fetched: Int, total: Int?) = (0, nil)
 
@@ -113,6 +115,11 @@ struct Tally: Sendable {
   /// Lists a record of which the remote writes an immutable field itself.
   mutating func noteAssigned(_ id: RecordID) {
     assigned.append(id)
+  }
+
+  /// Notes an edit that is refused because another one of its group has lost.
+  mutating func noteRefusal(_ refusal: (id: RecordID, reason: String)) {
+    refusals.append(refusal)
   }
 
   /// Counts a hidden record that is shown again, because another record refers to it.

@@ -157,7 +157,7 @@ extension RunEnvironment {
     case .moved(let record):
       if case .upsert(let record) = upgraded(.upsert(record)) { return .moved(record) }
       return outcome
-    case .conflict(nil), .unknown, .refused, .retryLater, .quotaExceeded: return outcome
+    case .conflict(nil), .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: return outcome
     }
   }
 }

@@ -12,11 +12,12 @@ struct PushMachine {
   enum Action: Hashable {
     case askLimits
     case load(PushPortion)
-    case prepare([RecordID], PushPortion.Stage)
-    case send([OutgoingChange])
+    /// Save edits as sent: those of a batch in the current stage, or an atomic group in no stage.
+    case prepare([RecordID], PushPortion.Stage?)
+    case send([OutgoingChange], isGroup: Bool = false)
     case settle([PushAnswer])
-    /// Keep an edit at which the remote fails out of the next push.
-    case isolate(OutboxEntry, EditFailure)
+    /// Keep edits at which the remote fails out of the next push: one, or a group.
+    case isolate([OutboxEntry], EditFailure)
     case wait(Duration)
     case onStorageFull
     case finish
@@ -36,6 +37,8 @@ struct PushMachine {
   var typeFailures: [(type: RecordType, error: SyncError)] = []
   /// Edits that failed alone, if the remote is not known to accept any.
   var suspects: [EditSearch.Suspect] = []
+  /// Whether the remote has applied an atomic group.
+  private(set) var hasAppliedGroups = false
 
   let settings: Settings
   var state = State.new
@@ -44,7 +47,7 @@ struct PushMachine {
   /// Edits of the current leg that are read and not prepared.
   private var queue = PushQueue()
   /// Batches that are prepared and not settled; the first one is being sent.
-  var batches: [[OutboxEntry]] = []
+  var batches: [PushBatch] = []
   private var conflicts: [RecordID: Int] = [:]
   /// Edits whose requests failed, in this push or an earlier one, perhaps after they had taken effect.
   private var unanswered: Set<RecordID> = []
@@ -72,7 +75,7 @@ struct PushMachine {
     case new
     case askingLimits(failures: Int)
     case loading
-    case preparing
+    case preparing(isGroup: Bool)
     /// The first batch is being sent, or waits for its next attempt.
     case sending(failures: Int)
     case settling
@@ -174,9 +177,9 @@ struct PushMachine {
     if !leftAlone.isEmpty { edits.removeAll { leftAlone.contains($0.entry.id) } }
     // A deletion that was sent before is in both stages, and a failure in both proves no more than
     // one.
-    let failed = Set((search?.suspects ?? []).map(\.entry.id))
+    let failed = Set((search?.suspects ?? []).flatMap { $0.batch.entries.map(\.id) })
     if !failed.isEmpty { edits.removeAll { failed.contains($0.entry.id) } }
-    if isRemoteFull { edits.removeAll(where: \.entry.isNewToTheRemote) }
+    if isRemoteFull { edits.removeAll(where: \.isNewToTheRemote) }
     queue = PushQueue(edits)
     conflicts = [:]
     return next()
@@ -186,37 +189,42 @@ struct PushMachine {
   ///
   /// - Parameter resent: Those that an earlier push has sent, without an answer.
   mutating func prepared(_ entries: [OutboxEntry], resent: Set<RecordID> = []) -> Action {
-    if !entries.isEmpty { batches.append(entries) }
+    var batch = PushBatch(entries)
+    if case .preparing(isGroup: true) = state { batch.isGroup = true }
+    if !entries.isEmpty { batches.append(batch) }
     unanswered.formUnion(resent)
+    if batch.isGroup, resent.isEmpty, !batch.fits(limits) { return refuseGroup(batch) }
     return next()
   }
 
   /// Sends a batch.
-  private func send(_ batch: [OutboxEntry]) -> Action {
+  private func send(_ batch: PushBatch) -> Action {
     .send(
-      batch.map { entry in
+      batch.entries.map { entry in
         var change = entry.outgoing
         change.mayHaveArrived = unanswered.contains(entry.id)
         return change
-      })
+      }, isGroup: batch.isGroup)
   }
 
   /// Records the sink's answer.
   ///
   /// - Parameter random: 64 random bits, for a retry.
   mutating func answered(_ outcomes: [PushOutcome], random: UInt64) -> Action {
-    guard let batch = batches.first else { return next() }
-    guard outcomes.count == batch.count, batch.indices.allSatisfy({ outcomes[$0].isAbout(batch[$0]) })
+    guard let sent = batches.first else { return next() }
+    let batch = sent.entries
+    guard outcomes.count == batch.count, batch.indices.allSatisfy({ outcomes[$0].isAbout(batch[$0]) }),
+      sent.mayHave(outcomes)
     else {
       let error = SyncError(
         .invalidResponse, during: "pushing edits of \(type?.rawValue ?? "no type")",
-        "The remote answered \(Counted(outcomes.count, "outcome")) to \(Counted(batch.count, "change")), or outcomes of other records."
+        "The remote answered \(Counted(outcomes.count, "outcome")) to \(Counted(batch.count, "change")), or outcomes of other records, or applied a part of a group."
       )
       return failed(error, random: random)
     }
     // An edit that failed alone, before the remote was known to be there, is at fault if it fails
     // again.
-    batches += (search?.answered() ?? []).map { [$0.entry] }
+    batches += (search?.answered() ?? []).map(\.batch)
     state = .settling
     return .settle(
       zip(batch, outcomes).map { entry, outcome in
@@ -238,12 +246,13 @@ struct PushMachine {
   /// Records that the sink's answers are settled, with the results in their order.
   mutating func settled(_ results: [SettlementResult]) -> Action {
     guard !batches.isEmpty else { return next() }
-    let batch = batches.removeFirst()
+    let settled = batches.removeFirst()
+    let batch = settled.entries
     if batches.isEmpty { search = nil }
     var again: [PushCandidate] = []
     // An edit of an earlier leg that failed alone was sent once more, and waits for the next sync:
-    // a batch is of one type.
-    let isOfLeg = batch.first?.id.type == type
+    // a batch is of one type, unless it is a group.
+    let isOfLeg = batch.contains { $0.id.type == type }
     for (place, result) in zip(batch.indices, results) {
       switch result {
       case .accepted: queue.settle(batch[place].id)
@@ -253,15 +262,48 @@ struct PushMachine {
         conflicts[entry.id, default: 0] += 1
         if conflicts[entry.id, default: 0] >= settings.rounds {
           leftAlone.insert(entry.id)
-        } else if isOfLeg, legs.first?.stage == .deletions || entry.edit.content != .deletion {
+        } else if isOfLeg, !settled.isGroup,
+          legs.first?.stage == .deletions || entry.edit.content != .deletion
+        {
           again.append(PushCandidate(entry: entry))
         }
-      case .noRoom: if isOfLeg { starved.append(PushCandidate(entry: batch[place])) }
-      case .unresolved, .refused, .postponed: break
+      case .noRoom: if isOfLeg, !settled.isGroup { starved.append(PushCandidate(entry: batch[place])) }
+      case .unresolved, .refused, .postponed, .notApplied: break
       }
     }
+    if settled.isGroup, results.contains(.accepted) { hasAppliedGroups = true }
+    if settled.isGroup, isOfLeg { repeatGroup(batch, results) }
     queue.putFirst(again)
     return next()
+  }
+
+  /// Puts a group that was not applied back, if nothing keeps one of its edits from being sent again.
+  private mutating func repeatGroup(_ batch: [OutboxEntry], _ results: [SettlementResult]) {
+    let entries = zip(batch, results).map { entry, result in
+      if case .rebased(let entry) = result { entry } else { entry }
+    }
+    let candidate = PushCandidate(entry: entries[0], others: Array(entries[1...]))
+    let areAllLeft = results.allSatisfy {
+      switch $0 {
+      case .rebased, .notApplied, .noRoom: true
+      case .accepted, .lost, .unresolved, .refused, .postponed: false
+      }
+    }
+    guard areAllLeft, entries.allSatisfy({ !leftAlone.contains($0.id) }) else {
+      return leftAlone.formUnion(entries.map(\.id))
+    }
+    if results.contains(.noRoom) { starved.append(candidate) } else { queue.putFirst([candidate]) }
+  }
+
+  /// Refuses a group that the remote does not take at once.
+  private mutating func refuseGroup(_ batch: PushBatch) -> Action {
+    let size = batch.entries.reduce(0) { $0 + $1.sizeToSend }
+    let reason =
+      "Its atomic group has \(Counted(batch.entries.count, "edit")) of \(Counted(size, "byte")), and the remote takes \(limits.maximumRecords) of \(Counted(limits.maximumBytes, "byte")) at once."
+    batches.removeAll { $0 == batch }
+    batches.insert(batch, at: 0)
+    state = .settling
+    return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
   }
 
   /// Records whether the app made room at the remote.
@@ -285,10 +327,10 @@ struct PushMachine {
       state = .sending(failures: 0)
       return send(batch)
     }
-    let ids = queue.pick(within: limits)
-    if let leg = legs.first, !ids.isEmpty {
-      state = .preparing
-      return .prepare(ids, leg.stage)
+    let pick = queue.pick(within: limits)
+    if let leg = legs.first, !pick.ids.isEmpty {
+      state = .preparing(isGroup: pick.isGroup)
+      return .prepare(pick.ids, pick.isGroup ? nil : leg.stage)
     }
     if case .end? = legs.first?.position { begin(legs.dropFirst()) }
     guard let leg = legs.first, case .after(let stamp) = leg.position else { return finish() }
@@ -311,7 +353,7 @@ struct PushMachine {
     suspects += search?.suspects ?? []
     search = nil
     guard suspect.error.isAboutEdits else { return end(suspect.error) }
-    typeFailures.append((suspect.entry.id.type, suspect.error))
+    for type in suspect.batch.types { typeFailures.append((type, suspect.error)) }
     return end(nil)
   }
 
@@ -324,7 +366,7 @@ struct PushMachine {
   ///
   /// If the remote has no room for updates either, only deletions are sent from now on.
   private mutating func endNewRecords() {
-    let updates = starved.filter { !$0.entry.isNewToTheRemote }
+    let updates = starved.filter { !$0.isNewToTheRemote }
     starved = []
     queue.removeNew()
     if !isRemoteFull {
@@ -348,7 +390,7 @@ extension PushOutcome {
     case .conflict(let change?): change.id == id
     case .moved(let record):
       record.id.type == id.type && !record.id.key.isEmpty && entry.isNewToTheRemote
-    case .conflict(nil), .unknown, .refused, .retryLater, .quotaExceeded: true
+    case .conflict(nil), .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: true
     }
   }
 }
@@ -369,11 +411,12 @@ extension PushMachine {
       return giveUp(error, of: Set(legs.map(\.type)))
     }
     if error.code == .batchTooLarge { return split(batch, error) }
-    unanswered.formUnion(batch.map(\.id))
-    if error.code == .remoteUnavailable { outages.formUnion(batch.map(\.id)) }
+    let ids = batch.entries.map(\.id)
+    unanswered.formUnion(ids)
+    if error.code == .remoteUnavailable { outages.formUnion(ids) }
     if error.code == .quotaExceeded {
       state = .settling
-      return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
+      return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
     }
     // A search sends each part once, as its result says more than a second attempt.
     if search == nil,
@@ -382,24 +425,24 @@ extension PushMachine {
       state = .sending(failures: failures)
       return .wait(pause)
     }
-    if error.mayBeAboutOne(of: batch.count), error.retryAfter ?? .zero <= settings.retry.cap {
+    if error.mayBeAboutOne(of: batch.units), error.retryAfter ?? .zero <= settings.retry.cap {
       return narrow(batch, error)
     }
     return giveUp(error)
   }
 
   /// Looks for the edits at which the remote fails.
-  private mutating func narrow(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
+  private mutating func narrow(_ batch: PushBatch, _ error: SyncError) -> Action {
     var search = search ?? EditSearch()
     let step = search.failed(batch, error)
     self.search = search
     switch step {
     case .send(let parts): batches.replaceSubrange(0..<1, with: parts)
-    case .isolate(let entry):
+    case .isolate:
       batches.removeFirst()
       state = .isolating(pause: error.retryAfter)
-      let failure = EditFailure(error, isProven: true, afterOutage: outages.contains(entry.id))
-      return .isolate(entry, failure)
+      let afterOutage = batch.entries.contains { outages.contains($0.id) }
+      return .isolate(batch.entries, EditFailure(error, isProven: true, afterOutage: afterOutage))
     case .tryAnother: batches.removeFirst()
     case .giveUp: return giveUp(error)
     }
@@ -438,16 +481,62 @@ extension PushMachine {
   }
 
   /// Sends a batch in two halves, or refuses an edit that is too large alone.
-  private mutating func split(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
-    guard batch.count > 1 else {
+  private mutating func split(_ batch: PushBatch, _ error: SyncError) -> Action {
+    guard batch.units > 1 else {
       let reason = error.message.isEmpty ? "It is larger than the remote accepts." : error.message
       state = .settling
-      return .settle(batch.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
+      return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
     }
-    let middle = batch.count / 2
-    batches.replaceSubrange(0..<1, with: [Array(batch[..<middle]), Array(batch[middle...])])
+    let middle = batch.entries.count / 2
+    let halves = [batch.entries[..<middle], batch.entries[middle...]]
+    batches.replaceSubrange(0..<1, with: halves.map { PushBatch(Array($0)) })
     return next()
   }
+}
+
+/// Edits that are sent in one request.
+struct PushBatch: Hashable, Sendable {
+  var entries: [OutboxEntry]
+  /// Whether the remote has to apply all of the edits or none of them.
+  var isGroup = false
+
+  init(_ entries: [OutboxEntry]) { self.entries = entries }
+
+  /// The number of parts that the batch can be split into.
+  var units: Int { isGroup ? 1 : entries.count }
+
+  /// The types of the edits, in order.
+  var types: [RecordType] { Set(entries.map(\.id.type)).sorted() }
+
+  /// Whether the remote takes the batch at once.
+  func fits(_ limits: SinkLimits) -> Bool {
+    entries.count <= limits.maximumRecords
+      && entries.reduce(0) { $0 + $1.sizeToSend } <= limits.maximumBytes
+  }
+
+  /// Whether these can be the outcomes of the batch: a group is applied whole.
+  func mayHave(_ outcomes: [PushOutcome]) -> Bool {
+    if !isGroup { return !outcomes.contains(.notApplied) }
+    let applied = outcomes.count {
+      switch $0 {
+      case .accepted, .moved: true
+      case .conflict, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: false
+      }
+    }
+    return applied == outcomes.count || applied == 0 && outcomes.contains { $0 != .notApplied }
+  }
+}
+
+/// What the queue gives for the next batch.
+struct PushPick: Hashable, Sendable {
+  var ids: [RecordID] = []
+  /// Whether they are one atomic group.
+  var isGroup = false
+}
+
+extension PushCandidate {
+  /// Whether sending it needs room for a new record.
+  var isNewToTheRemote: Bool { entries.contains(where: \.isNewToTheRemote) }
 }
 
 /// The edits of one portion that are still to be sent, in order.
@@ -480,15 +569,16 @@ struct PushQueue {
 
   /// Removes the edits of records that are new to the remote.
   mutating func removeNew() {
-    edits.removeAll(where: \.entry.isNewToTheRemote)
+    edits.removeAll(where: \.isNewToTheRemote)
   }
 
   /// Takes the next batch.
   ///
   /// The batch is in the queue's order, within the sink's limits, and without edits that wait for
-  /// others.
-  mutating func pick(within limits: SinkLimits) -> [RecordID] {
+  /// others. A group is a batch of its own.
+  mutating func pick(within limits: SinkLimits) -> PushPick {
     var ids: [RecordID] = []
+    var group: [OutboxEntry] = []
     var (bytes, isClosed) = (0, false)
     var rest: [Int] = []
     for place in edits.indices {
@@ -498,15 +588,19 @@ struct PushQueue {
       if !waits, !ids.isEmpty, ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes {
         isClosed = true
       }
+      let isGroup = !edits[place].others.isEmpty
+      if isGroup, !ids.isEmpty { isClosed = true }
       if waits || isClosed {
         rest.append(place)
       } else {
         ids.append(edits[place].entry.id)
+        if isGroup { (group, isClosed) = (edits[place].others, true) }
         bytes = sum
       }
     }
     if ids.isEmpty, let first = edits.memberOfCircle(absent: absent) {
       ids = [first]
+      group = edits.first { $0.entry.id == first }?.others ?? []
       rest.removeAll { edits[$0].entry.id == first }
     }
     // Edits that wait for a record that this push does not send wait for the next push.
@@ -514,7 +608,7 @@ struct PushQueue {
     // Moved to the front, in order, without copies.
     for (place, kept) in rest.enumerated() { edits.swapAt(place, kept) }
     edits.removeLast(edits.count - rest.count)
-    return ids
+    return PushPick(ids: ids + group.map(\.id), isGroup: !group.isEmpty)
   }
 }
 
@@ -550,16 +644,17 @@ extension [PushCandidate] {
 struct EditSearch {
   /// An edit that failed alone.
   struct Suspect: Sendable {
-    var entry: OutboxEntry
+    /// The edit, or its atomic group.
+    var batch: PushBatch
     var error: SyncError
   }
 
   /// The next step.
   enum Step: Hashable {
     /// Send these parts in the batch's place, one after another.
-    case send([[OutboxEntry]])
+    case send([PushBatch])
     /// Isolate the edit, which is at fault.
-    case isolate(OutboxEntry)
+    case isolate
     /// Try another edit, whose outcome shows whether this one is at fault.
     case tryAnother
     /// End the search: nothing shows that the remote is there.
@@ -575,19 +670,21 @@ struct EditSearch {
   private static let limit = 2
 
   /// Records that the remote failed at a part.
-  mutating func failed(_ part: [OutboxEntry], _ error: SyncError) -> Step {
+  mutating func failed(_ batch: PushBatch, _ error: SyncError) -> Step {
+    let part = batch.entries
     guard let first = part.first, let last = part.last else { return .giveUp }
-    if part.count > 1 {
+    if batch.units > 1 {
       let middle = part.count / 2
-      return .send(
+      let parts =
         isRemoteThere
-          ? [Array(part[..<middle]), Array(part[middle...])]
-          : [[first], [last], Array(part[1..<(part.count - 1)])].filter { !$0.isEmpty })
+        ? [Array(part[..<middle]), Array(part[middle...])]
+        : [[first], [last], Array(part[1..<(part.count - 1)])]
+      return .send(parts.filter { !$0.isEmpty }.map { PushBatch($0) })
     }
     failedInARow += 1
-    if isRemoteThere, failedInARow <= Self.limit { return .isolate(first) }
+    if isRemoteThere, failedInARow <= Self.limit { return .isolate }
     isRemoteThere = false
-    suspects.append(Suspect(entry: first, error: error))
+    suspects.append(Suspect(batch: batch, error: error))
     return suspects.count < Self.limit ? .tryAnother : .giveUp
   }
 

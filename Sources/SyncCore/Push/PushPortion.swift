@@ -31,11 +31,16 @@ struct PushPortion: Hashable, Sendable {
 /// An edit that may be sent.
 struct PushCandidate: Hashable, Sendable {
   var entry: OutboxEntry
+  /// The other edits of its atomic group, which are sent with it or not at all.
+  var others: [OutboxEntry] = []
   /// The records that the edit waits for.
   ///
   /// They are the records that it refers to and that the remote lacks, as far as the outbox shows.
   /// For a deletion, they are the records that refer to its record at the remote.
   var waitsFor: [RecordID] = []
+
+  /// The edits to send together, in order.
+  var entries: [OutboxEntry] { [entry] + others }
 }
 
 /// A portion of an outbox, as it was read.
@@ -123,7 +128,7 @@ extension PushPortion {
   ///
   /// The remote has a copy of a withheld change's record, which the app only cannot show. Edits
   /// need not wait for such records.
-  private func new(
+  func new(
     among ids: [RecordID], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [OutboxEntry] {
     let entries = try snapshot.outbox(for: ids).filter(\.isNewToTheRemote)
@@ -168,11 +173,12 @@ struct PushOutset: Sendable {
       waiting = try copies(under: entries, in: transaction)
     }
     let blocked = Set(waiting.compactMap(\.change.id))
-    return (
-      try portion.candidates(
-        among: entries, blocked: blocked, entity, in: context.schema, at: context.now, from: transaction),
-      tallies
-    )
+    var loaded = try portion.candidates(
+      among: entries, blocked: blocked, entity, in: context.schema, at: context.now, from: transaction)
+    loaded.candidates = try GroupCandidates(
+      portion: portion, schema: context.schema, now: context.now, snapshot: transaction
+    ).gathered(loaded.candidates)
+    return (loaded, tallies)
   }
 
   /// Returns a tally of new edits that a clock has stamped which was put right since.
@@ -285,7 +291,9 @@ extension OutboxEntry {
 struct PushPreparation: Sendable {
   var ids: [RecordID]
   /// The current stage of the push; an edit may have moved to the other stage.
-  var stage: PushPortion.Stage
+  ///
+  /// `nil` for an atomic group, which is sent whole.
+  var stage: PushPortion.Stage?
   var now: Timestamp
 
   /// The entries of a batch, in order.
@@ -299,9 +307,24 @@ struct PushPreparation: Sendable {
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Prepared {
     let entries = try transaction.outbox(for: ids)
     var places = [RecordID: Int](minimumCapacity: ids.count)
-    for place in entries.indices where entries[place].isDue(at: now) && stage.includes(entries[place]) {
+    for place in entries.indices
+    where entries[place].isDue(at: now) && stage?.includes(entries[place]) ?? true {
       places[entries[place].id] = place
     }
+    if try transaction.hasAtomicGroups() {
+      // The app may have made another group of the records meanwhile.
+      let isGroup = stage == nil
+      for id in ids {
+        let group = try transaction.atomicGroup(of: id)
+        let together = try group.map { group throws(SyncError) in
+          group.toSend(try transaction.outbox(for: group.members)).map(\.id)
+        }
+        if (together?.count ?? 1 > 1) != isGroup || isGroup && Set(together ?? []) != Set(ids) {
+          places[id] = nil
+        }
+      }
+    }
+    if stage == nil, places.count < ids.count { return Prepared(entries: []) }
     var resent: Set<RecordID> = []
     let prepared = ids.compactMap { id in
       guard let place = places[id] else { return OutboxEntry?.none }

@@ -46,10 +46,12 @@ struct SuspectPhase: SyncPhase {
     of push: PushEnd, in session: inout SyncSession
   ) async throws(SyncError) {
     for suspect in push.suspects {
-      try await session.isolate(suspect.entry, EditFailure(suspect.error, isProven: false))
+      try await session.isolate(suspect.batch.entries, EditFailure(suspect.error, isProven: false))
     }
     guard let failure = push.failure else { return }
-    for type in Set(push.suspects.map(\.entry.id.type)).sorted() { session.reportFailure(of: type, failure) }
+    for type in Set(push.suspects.flatMap(\.batch.types)).sorted() {
+      session.reportFailure(of: type, failure)
+    }
   }
 }
 
@@ -135,16 +137,18 @@ struct PushRun {
       suspects: suspects, pending: counts.pending)
   }
 
-  /// Returns a second push for refused edits, if the first one has changed what they met.
+  /// Returns a second push for edits that the first one has made possible.
   ///
   /// A remote refuses a record with a unique value that another one has until that one is deleted or
-  /// changed, and deletions are sent after upserts.
+  /// changed, and deletions are sent after upserts. Edits that refer to records of a group may have
+  /// come before the group.
   private func reconsidered(
     _ entities: [Entity], in session: inout SyncSession
   ) async throws(SyncError) -> PushMachine? {
     let freed = entities.filter { session.freed.contains($0.type) }
-    let pending = try await session.reconsiderRefused(freed)
+    var pending = try await session.reconsiderRefused(freed)
     session.freed.subtract(freed.map(\.type))
+    if machine.hasAppliedGroups { pending = try await session.pendingEdits(of: entities) }
     return pending.isEmpty ? nil : PushMachine(pending, settings: machine.settings)
   }
 
@@ -205,11 +209,13 @@ struct PushRun {
         try preparation.run(in: transaction)
       }
       return machine.prepared(prepared.entries, resent: prepared.resent)
-    case .send(let changes):
+    case .send(let changes, let isGroup):
       session.progress.pushed.requests += 1
       let schema = session.schema
       let result = await session.environment.request { () throws(SyncError) in
-        try await sink.push(changes, entities: schema)
+        isGroup
+          ? try await sink.push(atomically: changes, entities: schema)
+          : try await sink.push(changes, entities: schema)
       }
       if session.isStopped { return nil }
       switch result {
@@ -220,8 +226,8 @@ struct PushRun {
       }
     case .settle(let answers):
       return machine.settled(try await settle(answers, in: &session))
-    case .isolate(let entry, let failure):
-      try await session.isolate(entry, failure)
+    case .isolate(let entries, let failure):
+      try await session.isolate(entries, failure)
       return machine.isolated()
     case .wait(let pause):
       guard (try? await session.environment.clock.pause(for: pause, as: .retry)) != nil else {
@@ -271,24 +277,39 @@ struct PushRun {
     _ answers: [PushAnswer], in session: inout SyncSession
   ) async throws(SyncError) -> [SettlementResult] {
     let environment = session.environment
-    // A batch is of one type.
-    guard let type = answers.first?.entry.id.type, let entity = environment.schema[type] else { return [] }
     var context = environment.releaseContext(fence: session.fence)
     // A change that is withheld here was not counted as fetched, so the pull must not count it again.
     context.finder = .push(fence: session.fence)
-    let settlement = PushSettlement(
-      entity: entity, context: context, retry: environment.options.retry, answers: answers)
-    let outcome = try await session.write { (transaction) throws(SyncError) in
-      try settlement.run(in: transaction)
+    // A batch is of one type, unless it is a group.
+    let places = Dictionary(grouping: answers.indices) { answers[$0].entry.id.type }
+    var settlements: [(type: RecordType, settlement: PushSettlement)] = []
+    for (type, places) in places.sorted(by: { $0.key < $1.key }) {
+      guard let entity = environment.schema[type] else { return [] }
+      settlements.append(
+        (
+          type,
+          PushSettlement(
+            entity: entity, context: context, retry: environment.options.retry,
+            answers: places.map { answers[$0] })
+        ))
     }
-    session.report(outcome, of: type)
+    let outcomes = try await session.write { [settlements] (transaction) throws(SyncError) in
+      var outcomes: [PushSettlement.Outcome] = []
+      for (_, settlement) in settlements { outcomes.append(try settlement.run(in: transaction)) }
+      return outcomes
+    }
     answered.formUnion(answers.lazy.map(\.entry.id))
-    environment.emit(.pushCommitted(done: answered.count, total: max(total, answered.count)))
-    for (id, reason) in outcome.refusals { refusals[id] = reason }
-    for (answer, result) in zip(answers, outcome.results) where result == .accepted {
-      if answer.entry.base.record != nil { session.freed.insert(type) }
+    var results = answers.map { _ in SettlementResult.unresolved }
+    for (type, outcome) in zip(settlements.map(\.type), outcomes) {
+      session.report(outcome, of: type)
+      for (id, reason) in outcome.refusals { refusals[id] = reason }
+      for (place, result) in zip(places[type] ?? [], outcome.results) {
+        results[place] = result
+        if result == .accepted, answers[place].entry.base.record != nil { session.freed.insert(type) }
+      }
     }
-    return outcome.results
+    environment.emit(.pushCommitted(done: answered.count, total: max(total, answered.count)))
+    return results
   }
 
   /// Reports that the remote is full, and lets the app make room.
@@ -356,16 +377,24 @@ extension SyncSession {
     }
   }
 
-  /// Keeps an edit at which the remote fails out of the next pushes.
-  mutating func isolate(_ entry: OutboxEntry, _ failure: EditFailure) async throws(SyncError) {
-    let isolation = EditIsolation(entry: entry, failure: failure, now: environment.clock.timestamp)
-    let state = try await write { (transaction) throws(SyncError) in try isolation.run(in: transaction) }
-    switch state {
-    case .refused(let reason, _):
-      progress.pushed.refused += 1
-      environment.emit(.editRefused(entry.id, reason: reason))
-    case .postponed: progress.pushed.postponed += 1
-    case .waiting, nil: break
+  /// Keeps edits at which the remote fails out of the next pushes: one, or those of a group.
+  mutating func isolate(_ entries: [OutboxEntry], _ failure: EditFailure) async throws(SyncError) {
+    let now = environment.clock.timestamp
+    let states = try await write { (transaction) throws(SyncError) in
+      var states: [OutboxEntry.State?] = []
+      for entry in entries {
+        states.append(try EditIsolation(entry: entry, failure: failure, now: now).run(in: transaction))
+      }
+      return states
+    }
+    for (entry, state) in zip(entries, states) {
+      switch state {
+      case .refused(let reason, _):
+        progress.pushed.refused += 1
+        environment.emit(.editRefused(entry.id, reason: reason))
+      case .postponed: progress.pushed.postponed += 1
+      case .waiting, nil: break
+      }
     }
   }
 
@@ -375,7 +404,7 @@ extension SyncSession {
       switch result {
       case .accepted: progress.pushed.accepted += 1
       case .postponed: progress.pushed.postponed += 1
-      case .refused, .lost, .rebased, .unresolved, .noRoom: break
+      case .refused, .lost, .rebased, .unresolved, .noRoom, .notApplied: break
       }
     }
     progress.pushed.conflicts += outcome.tally.conflicts.count

@@ -21,6 +21,8 @@ enum SettlementResult: Hashable, Sendable {
   case unresolved
   /// The edit stays in the outbox: refused, postponed, or without room at the remote.
   case refused, postponed, noRoom
+  /// Another edit of its group was not applied, and so it was not either.
+  case notApplied
 }
 
 /// Settles the remote's answers to a batch, in one transaction.
@@ -107,6 +109,8 @@ struct PushSettlement: Sendable {
         kept.keep(entry, as: .postponed(until: now + self.pause(pause, entry)))
       case .quotaExceeded:
         kept.keep(entry, as: .waiting)
+      case .notApplied:
+        kept.withdraw(entry)
       }
     }
     try kept.write(in: transaction)
@@ -147,7 +151,7 @@ extension PushAnswer {
   fileprivate var isAccepted: Bool {
     switch outcome {
     case .accepted, .moved: true
-    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded: false
+    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: false
     }
   }
 
@@ -160,7 +164,7 @@ extension PushAnswer {
     case .conflict(nil):
       guard let record = entry.base.record else { return nil }
       return .deletion(Tombstone(id: record.id, version: record.version))
-    case .moved, .unknown, .refused, .retryLater, .quotaExceeded: return nil
+    case .moved, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: return nil
     }
   }
 
@@ -175,6 +179,7 @@ extension PushAnswer {
       return .unresolved
     case .retryLater: return .postponed
     case .quotaExceeded: return .noRoom
+    case .notApplied: return .notApplied
     case .conflict:
       guard before != nil else { return .lost }
       if case .postponed? = after?.state { return .postponed }
@@ -250,7 +255,7 @@ private struct KeptEntries {
   func write(in transaction: any StoreTransaction) throws(SyncError) {
     if !rows.isEmpty { try transaction.put(rows) }
     if !queue.isEmpty { try transaction.queue(queue) }
-    if !done.isEmpty { try transaction.dequeue(done) }
+    if !done.isEmpty { try transaction.endEdits(done) }
     try transaction.giveUp(moot)
   }
 }

@@ -39,7 +39,7 @@ struct RecordMove {
     let names = keyMembers(since: (entry.sent ?? entry.edit).content.payload)
     let moved = try settle(renamed(entry, names), &tally)
     try repoint(form: names.first.flatMap { theirs[$0] }, &tally)
-    try transaction.dequeue([former])
+    try transaction.endEdits([former])
     try transaction.delete([Tombstone(id: former, version: .unversioned)])
     try ExpiringValues.move(former, to: copy.id, in: transaction)
     try PendingLosers.move(former, to: copy.id, in: transaction)

@@ -11,6 +11,7 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   case declarations = "declarations"
   case edits = "edits/"
   case expiring = "expiring/"
+  case groups = "group/"
   case history = "history"
   case listingGaps = "listing-gap/"
   case migrations = "migration/"
@@ -34,7 +35,7 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   /// The others describe syncs, and the new store has had none.
   package var survivesSalvage: Bool {
     switch self {
-    case .account, .expiring, .migrations, .moved, .throttle: true
+    case .account, .expiring, .groups, .migrations, .moved, .throttle: true
     case .checkpoints, .declarations, .edits, .history, .listingGaps, .postponements, .push, .rebuilds,
       .sourceEpochs, .status, .sync:
       false

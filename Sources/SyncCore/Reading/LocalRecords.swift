@@ -46,7 +46,7 @@ public struct LocalRecords: Sendable {
   /// The records as a type of the app's.
   func decoded<T: SyncedRecord>(_ read: ReadRecords, as type: T.Type) -> RecordList<Stored<T>> {
     read.list { (record, edit) throws(Undecodable) in
-      try record.stored(as: type, edit: edit, reportingTo: emit)
+      try record.stored(as: type, edit: edit, in: schema, reportingTo: emit)
     }
   }
 
@@ -110,7 +110,7 @@ public struct LocalRecords: Sendable {
       }
       for record in records {
         do throws(Undecodable) {
-          _ = try record.payload.decoded(as: type, key: record.id.key)
+          _ = try record.decoded(as: type, in: schema)
         } catch {
           found.append(error)
         }
@@ -187,12 +187,12 @@ public struct LocalRecords: Sendable {
   /// The records as a type of the app's, with the targets of their references.
   func decoded<T: SyncedRecord>(_ included: ReadIncluded, as type: T.Type) -> RecordList<Included<T>> {
     included.read.list { (record, edit) throws(Undecodable) in
-      let stored = try record.stored(as: type, edit: edit, reportingTo: emit)
+      let stored = try record.stored(as: type, edit: edit, in: schema, reportingTo: emit)
       var references: [FieldName: Record] = [:]
       for column in included.columns {
         references[column.field] = column.target(in: record).flatMap { included.targets[$0] }
       }
-      return Included(record: stored, references: references, emit: emit)
+      return Included(record: stored, references: references, schema: schema, emit: emit)
     }
   }
 
@@ -322,6 +322,7 @@ public struct Included<Value: SyncedRecord>: Sendable {
   /// The record itself.
   public let record: Stored<Value>
   let references: [FieldName: Record]
+  let schema: SyncSchema
   let emit: @Sendable (SyncEvent) -> Void
 
   /// Returns the record that a reference names.
@@ -334,7 +335,7 @@ public struct Included<Value: SyncedRecord>: Sendable {
   ) throws(SyncError) -> T? {
     guard let record = references[field] else { return nil }
     do throws(Undecodable) {
-      return try record.stored(as: type, edit: nil, reportingTo: emit).value
+      return try record.stored(as: type, edit: nil, in: schema, reportingTo: emit).value
     } catch {
       throw SyncError(.undecodable, during: "reading \(field)", "\(error).", underlying: error)
     }

@@ -116,15 +116,27 @@ extension RecordList: Equatable where Element: Equatable {}
 extension Record {
   /// Decodes the record, and reports it if that fails.
   func stored<T: SyncedRecord>(
-    as type: T.Type, edit: EditState?, reportingTo emit: (SyncEvent) -> Void
+    as type: T.Type, edit: EditState?, in schema: SyncSchema, reportingTo emit: (SyncEvent) -> Void
   ) throws(Undecodable) -> Stored<T> {
     do throws(Undecodable) {
       return Stored(
-        try payload.decoded(as: type, key: id.key), key: id.key, version: version,
-        edit: edit, origin: payload)
+        try decoded(as: type, in: schema), key: id.key, version: version, edit: edit, origin: payload)
     } catch {
       emit(.undecodable(error.id, reason: error.reason))
       throw error
     }
+  }
+
+  /// Decodes the record, unless a later version of the app has written it.
+  ///
+  /// The app has gone back to an earlier version since. What a remote sends of a later version is
+  /// withheld before it is here.
+  func decoded<T: SyncedRecord>(as type: T.Type, in schema: SyncSchema) throws(Undecodable) -> T {
+    if let own = schema[id.type]?.schemaVersion, schemaVersion > own {
+      throw Undecodable(
+        id: id, reason: "it has the schema version \(schemaVersion), and this version of the app reads \(own)"
+      )
+    }
+    return try payload.decoded(as: type, key: id.key)
   }
 }

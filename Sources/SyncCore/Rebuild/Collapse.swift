@@ -185,7 +185,7 @@ struct Collapse: Sendable {
       if !deletions.isEmpty {
         try transaction.delete(deletions)
         let edited = deletions.map(\.id).filter { plan.pending[$0] != nil }
-        if !edited.isEmpty { try transaction.dequeue(edited) }
+        if !edited.isEmpty { try transaction.endEdits(edited) }
       }
       for deletion in deletions { writer.changed.insert(deletion.id) }
       if !plan.notes.isEmpty { try transaction.release(plan.notes) }

@@ -54,6 +54,10 @@ public enum PushOutcome: Hashable, Sendable {
   case retryLater(after: Duration?)
   /// The edit was not applied: the remote's storage is full.
   case quotaExceeded
+  /// The edit was not applied, because another one of its atomic group was not.
+  ///
+  /// Only a group has this outcome. The edit is sent again with its group.
+  case notApplied
 }
 
 /// The most that a sink takes in one batch.

@@ -150,7 +150,7 @@ extension WorldEvent.Delivery {
     case .accepted(let told), .conflict(let told?): self.init(told)
     case .conflict(nil): self.init(change.id, .nothing)
     case .moved(let record): self.init(.upsert(record))
-    case .unknown, .refused, .retryLater, .quotaExceeded: self.init(change.id, nil)
+    case .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: self.init(change.id, nil)
     }
     self.answer = answer
   }

@@ -39,6 +39,7 @@ struct FlawedSink: RemoteRecordSink {
 
   var identity: String { base.identity }
   var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
+  var appliesGroups: Bool { base.appliesGroups }
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
   func push(
@@ -68,6 +69,12 @@ struct FlawedSink: RemoteRecordSink {
     default:
       return try await base.push(changes, entities: entities)
     }
+  }
+
+  func push(
+    atomically changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    try await base.push(atomically: changes, entities: entities)
   }
 }
 

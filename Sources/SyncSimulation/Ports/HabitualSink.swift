@@ -20,7 +20,22 @@ struct HabitualSink: RemoteRecordSink {
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
-    let outcomes = try await base.push(respells ? changes.map(Self.respelled) : changes, entities: entities)
+    let spelled = respells ? changes.map(Self.respelled) : changes
+    return answers(try await base.push(spelled, entities: entities), to: changes, entities)
+  }
+
+  var appliesGroups: Bool { base.appliesGroups }
+
+  func push(
+    atomically changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    let spelled = respells ? changes.map(Self.respelled) : changes
+    return answers(try await base.push(atomically: spelled, entities: entities), to: changes, entities)
+  }
+
+  private func answers(
+    _ outcomes: [PushOutcome], to changes: [OutgoingChange], _ entities: SyncSchema
+  ) -> [PushOutcome] {
     guard answersAsOfNow else { return outcomes }
     return zip(changes, outcomes).map { change, outcome in
       guard case .accepted = outcome, let entity = entities[change.id.type] else { return outcome }

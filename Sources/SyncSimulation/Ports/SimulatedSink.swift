@@ -21,8 +21,31 @@ final class SimulatedSink: RemoteRecordSink {
     try await incarnation.around(.limits) { () async throws(SyncError) in try await sink.limits() }
   }
 
+  var appliesGroups: Bool { sink.appliesGroups }
+
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    try await push(changes) { (sink) throws(SyncError) in try await sink.push(changes, entities: entities) }
+  }
+
+  func push(
+    atomically changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    let outcomes = try await push(changes, isGroup: true) { (sink) throws(SyncError) in
+      try await sink.push(atomically: changes, entities: entities)
+    }
+    if outcomes.contains(where: { if case .accepted = $0 { true } else { false } }) {
+      incarnation.world.ledger.saw(.groupApplied)
+    } else {
+      incarnation.world.ledger.saw(.groupNotApplied)
+    }
+    return outcomes
+  }
+
+  private func push(
+    _ changes: [OutgoingChange], isGroup: Bool = false,
+    _ request: @escaping @Sendable (any RemoteRecordSink) async throws(SyncError) -> [PushOutcome]
   ) async throws(SyncError) -> [PushOutcome] {
     guard let type = changes.first?.id.type else { return [] }
     let (world, book) = (incarnation.world, incarnation.book)
@@ -35,7 +58,7 @@ final class SimulatedSink: RemoteRecordSink {
     }
     checkPostponed(changes)
     checkSource(changes, type)
-    if let other = changes.first(where: { $0.id.type != type }) {
+    if !isGroup, let other = changes.first(where: { $0.id.type != type }) {
       world.ledger.report(
         .bounds, "\(incarnation) sends \(other.id) in a batch of \(type)", about: [other.id])
     }
@@ -51,7 +74,7 @@ final class SimulatedSink: RemoteRecordSink {
           incarnation.trace(as: .fault, "cannot push \(change.id): the sink throws")
           throw SyncError(.invalidResponse, during: "a push", "The gateway does not understand.")
         }
-        let outcomes = try await sink.push(changes, entities: entities)
+        let outcomes = try await request(sink)
         tell(changes, outcomes)
         return outcomes
       }
@@ -106,6 +129,7 @@ final class SimulatedSink: RemoteRecordSink {
             change, for: pause, at: world.time.elapsed, under: incarnation.book.fence)
         }
       case .quotaExceeded: ledger.saw(.remoteFull)
+      case .notApplied: break
       }
     }
   }
@@ -174,6 +198,7 @@ final class SimulatedSink: RemoteRecordSink {
     case .refused: "refused"
     case .retryLater: "not now"
     case .quotaExceeded: "no room"
+    case .notApplied: "not without its group"
     }
   }
 }

@@ -120,6 +120,7 @@ struct RESTCreationTests {
       case .refused(let reason): reason.contains(": no") ? "refused" : "refused without words"
       case .retryLater: "later"
       case .quotaExceeded: "no room"
+      case .notApplied: "not without its group"
       default: "other"
       }
     #expect(found == meaning)

@@ -36,6 +36,29 @@ struct ModelUpgradeTests {
     remote = InMemoryRemote(configuration: .privateZone, clock: clock)
   }
 
+  private struct Note: SyncedRecord, Encodable {
+    static let recordType: RecordType = "notes"
+    var title: String?
+  }
+
+  @Test func isNotShownToAnEarlierVersionThatIsInstalledAgain() async throws {
+    let new = try await engine(2)
+    try await set(new, "n1", ["title": #""new""#, "v": "2"])
+    _ = try await new.sync()
+    let old = try await engine(1)
+    try await set(old, "n2", ["title": #""old""#])
+    let read = try await old.records.all(Note.self)
+    #expect(read.map(\.key) == ["n2"] && read.leftOut.map(\.id.key) == ["n1"])
+    #expect(read.leftOut[0].reason.contains("schema version 2"))
+    await #expect(
+      performing: { try await old.records.find(Note.self, key: "n1") },
+      throws: {
+        ($0 as? SyncError)?.code == .undecodable
+      })
+    #expect(try await old.records.undecodable(Note.self).map(\.id.key) == ["n1"])
+    #expect(try await engine(2).records.all(Note.self).count == 2)
+  }
+
   private func engine(
     _ version: Int, _ upgrades: [ModelUpgrade] = Self.upgrades, on store: InMemoryStore? = nil,
     sink: (any RemoteRecordSink)? = nil

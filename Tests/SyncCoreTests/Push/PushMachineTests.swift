@@ -59,7 +59,7 @@ struct PushMachineTests {
 
   /// The same batch, after a request without an answer.
   private static func again(_ action: PushMachine.Action) -> PushMachine.Action {
-    guard case .send(let changes) = action else { return action }
+    guard case .send(let changes, _) = action else { return action }
     return .send(
       changes.map { change in
         var change = change
@@ -160,7 +160,7 @@ struct PushMachineTests {
     #expect(machine.failed(Self.busy, random: 0) == Self.deletions)
     #expect(machine.loaded(Self.portion([])) == .fail(.remoteUnavailable))
     #expect(machine.failure?.code == .remoteUnavailable)
-    #expect(machine.suspects.map(\.entry.id.key) == ["a"])
+    #expect(machine.suspects.flatMap(\.batch.entries).map(\.id.key) == ["a"])
   }
 
   @Test func takesTheRemoteForAwayWhereItFailsAtTwoEditsAlone() {
@@ -199,11 +199,11 @@ struct PushMachineTests {
     var action = machine.waited()
     while true {
       switch action {
-      case .send(let changes):
+      case .send(let changes, _):
         action = Self.answer(to: changes, failingAt: "k1", &machine)
       case .settle(let answers): action = machine.settled(answers.map { _ in .accepted })
-      case .isolate(let entry, let failure):
-        #expect(entry.id.key == "k1" && failure.mayHaveArrived(after: 1))
+      case .isolate(let entries, let failure):
+        #expect(entries.map(\.id.key) == ["k1"] && failure.mayHaveArrived(after: 1))
         return
       default: return #expect(action == .finish, "no edit was isolated")
       }
@@ -218,12 +218,13 @@ struct PushMachineTests {
     var sent: [[String]] = []
     while true {
       switch action {
-      case .send(let changes):
+      case .send(let changes, _):
         sent.append(changes.map(\.id.key))
         action = Self.answer(to: changes, failingAt: "k3", &machine)
       case .settle(let answers): action = machine.settled(answers.map { _ in .accepted })
-      case .isolate(let entry, let failure):
-        #expect(entry.id.key == "k3" && !failure.mayPass(after: 1) && failure.reason.contains("400"))
+      case .isolate(let entries, let failure):
+        #expect(
+          entries.map(\.id.key) == ["k3"] && !failure.mayPass(after: 1) && failure.reason.contains("400"))
         action = machine.isolated()
       default:
         #expect(action == Self.deletions)
