@@ -17,7 +17,7 @@ extension Story {
   /// The event in which the promise broke: the process was committing or pushing.
   private func step(of violation: Violation, before broken: Int) -> Int? {
     switch violation.promise {
-    case .oneEffect:
+    case .oneEffect, .atomicGroup:
       return isEnded(by: broken)
         ? violation.records.first.flatMap { pushes(of: $0, in: 0..<broken).last } : nil
     case .bounds, .cancellation, .liveness, .honestErrors, .balance, .containment, .throttle, .coverage,

@@ -212,8 +212,13 @@ extension StoreSnapshot {
   package func isDecided(by schema: SyncSchema) throws(SyncError) -> Bool {
     guard try hasRegistered(schema) else { return false }
     // A store keeps the types that are declared no more.
-    let undeclared = try value(of: StoredDeclarations.undeclared) ?? []
+    let undeclared = try undeclaredTypes()
     return try registeredEntities().allSatisfy { (schema[$0.type] == nil) == undeclared.contains($0.type) }
+  }
+
+  /// The types that the store keeps although the app declares them no more.
+  func undeclaredTypes() throws(SyncError) -> [RecordType] {
+    try value(of: StoredDeclarations.undeclared) ?? []
   }
 
   /// Whether no type of a schema was registered with another declaration since.

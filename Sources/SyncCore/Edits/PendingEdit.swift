@@ -163,10 +163,13 @@ extension PendingEdit {
     of entries: [OutboxEntry], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID: [RecordID]] {
     guard try snapshot.hasAtomicGroups() else { return [:] }
+    let undeclared = Set(try snapshot.undeclaredTypes())
     var companions: [RecordID: [RecordID]] = [:]
     for entry in entries {
       guard let group = try snapshot.atomicGroup(of: entry.id) else { continue }
-      let kept = try snapshot.outbox(for: group.members).filter { $0.state != .waiting }.map(\.id)
+      let kept = try snapshot.outbox(for: group.members).filter {
+        $0.state != .waiting || undeclared.contains($0.id.type)
+      }.map(\.id)
       if !kept.isEmpty { companions[entry.id] = kept }
     }
     return companions

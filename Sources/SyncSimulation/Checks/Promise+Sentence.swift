@@ -18,6 +18,7 @@ extension Promise {
       "Each edit that meets another one has a conflict in the log, and none with its own result."
     case .oneEffect: "A repeated edit has one effect."
     case .oneAccount: "Nothing of one account is shown or sent to another."
+    case .atomicGroup: "The edits of an atomic group reach the remote together, or not at all."
     case .onlyLosers: "Of duplicates, the one written last stays; records without duplicates stay too."
     case .rebuiltOnce: "A rebuild continues after an interruption, and is done once."
     case .throttle: "A sighting is recorded unless it was recorded a short time ago."

@@ -30,6 +30,8 @@ public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   case oneEffect
   /// A store keeps to one account: nothing of it is shown or sent to another.
   case oneAccount
+  /// The edits of an atomic group reach the remote together, or not at all.
+  case atomicGroup
   /// Of duplicates, the one written last stays; records without duplicates stay too.
   case onlyLosers
   /// A rebuild continues after an interruption, and is done once.

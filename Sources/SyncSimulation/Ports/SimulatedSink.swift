@@ -56,6 +56,7 @@ final class SimulatedSink: RemoteRecordSink {
       world.ledger.report(
         .oneAccount, "\(incarnation) sends an edit of \(id), which another person has made", about: [id])
     }
+    checkPairs(changes)
     checkPostponed(changes)
     checkSource(changes, type)
     if !isGroup, let other = changes.first(where: { $0.id.type != type }) {
@@ -155,6 +156,16 @@ final class SimulatedSink: RemoteRecordSink {
     guard incarnation.book.fence == world.watch.leases.latest else { return }
     for words in world.watch.pushes.early(changes, at: world.time.elapsed) {
       world.ledger.report(.bounds, "\(incarnation) \(words)", about: changes.map(\.id))
+    }
+  }
+
+  /// The edits of a group are sent together.
+  private func checkPairs(_ changes: [OutgoingChange]) {
+    let world = incarnation.world
+    if world.remotes.wereExchanged { return world.pairs.allowed() }
+    let apart = world.pairs.sending(changes, world.watch.lastView, world.remotes.current.pushEffects)
+    for (id, words) in apart where !incarnation.isDead {
+      world.ledger.report(.atomicGroup, "\(incarnation) sends the edit of \(id) \(words)", about: [id])
     }
   }
 

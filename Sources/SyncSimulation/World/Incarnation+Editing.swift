@@ -42,6 +42,8 @@ extension Incarnation {
   private func edit(_ engine: SyncEngine) async {
     let (choices, id) = (world.choices, world.edits.anyRecord())
     guard schema[id.type] != nil else { return }
+    if world.makesPairs, choices.once(in: 6) { return await editPair(id, engine) }
+    world.pairs.edited(id)
     do throws(SyncError) {
       switch choices.below(12) {
       case 9, 10:
@@ -56,6 +58,29 @@ extension Incarnation {
         try await world.write(id, by: engine)
         trace(as: .edit, "edits \(id)")
       }
+      world.ledger.saw(.edited)
+    } catch {
+      note(editing: id, error)
+    }
+  }
+
+  /// Edits two records as an atomic group.
+  private func editPair(_ id: RecordID, _ engine: SyncEngine) async {
+    let (other, number) = (world.edits.anyRecord(), world.nextNumber())
+    guard other != id, schema[other.type] != nil else { return }
+    do throws(SyncError) {
+      let areThere = try await engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
+        for id in [id, other] where try batch.record(id) == nil { return false }
+        for id in [id, other] {
+          try batch.set(id) { (fields) throws(SyncError) in
+            fields[PairWatch.member] = Array("\(number)".utf8)[...]
+          }
+        }
+        return true
+      }
+      guard areThere else { return }
+      world.pairs.made(number, of: [id, other])
+      trace(as: .edit, "edits \(id) and \(other) together")
       world.ledger.saw(.edited)
     } catch {
       note(editing: id, error)
@@ -81,6 +106,7 @@ extension Incarnation {
 
   /// Adds one to the number that all writers add to.
   private func add(_ engine: SyncEngine) async {
+    world.pairs.edited(Sums.id)
     do throws(SyncError) {
       try await engine.edits.perform { (batch) throws(SyncError) in
         guard let record = try batch.record(Sums.id), let sum = Sums.adding(to: record.payload),
@@ -141,6 +167,7 @@ extension Incarnation {
   private func see(_ engine: SyncEngine) async {
     let key = "l\(world.choices.number(in: 1...world.shape.keys))"
     let id = RecordID(type: "leagues", key: key)
+    world.pairs.edited(id)
     do throws(SyncError) {
       // All sightings differ, so each recorded one is an edit.
       let league = SeenLeague(id: key, name: world.nextNumber())
@@ -176,6 +203,7 @@ extension Incarnation {
   /// Retries the edits that the remote refused.
   func letRefusedEditsGo() async {
     guard let engine else { return }
+    world.pairs.allowed()
     do throws(SyncError) {
       for entity in schema.entities {
         // A postponed edit is sent without a retry.
@@ -258,5 +286,14 @@ extension Payload {
     guard var ours = try? FieldMap(self), var theirs = try? FieldMap(other) else { return false }
     for name in [field, .editStamp, "stamp"] { (ours[name], theirs[name]) = (nil, nil) }
     return ours.payload.hasSameMembers(as: theirs.payload)
+  }
+}
+
+extension World {
+  /// Whether the app makes atomic groups of two edits.
+  fileprivate var makesPairs: Bool {
+    guard records == nil, remotes.home.sink?.appliesGroups ?? false else { return false }
+    let limits = [shape.remote.pushLimits, shape.remote.acceptedAtOnce].compactMap(\.self)
+    return limits.allSatisfy { $0.maximumRecords > 1 && $0.maximumBytes > 1000 }
   }
 }

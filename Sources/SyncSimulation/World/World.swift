@@ -24,6 +24,7 @@ final class World: Sendable {
   /// The number that all writers add to; `nil` in a world without one.
   let sums: Sums?
   let watch: Watch
+  let pairs = PairWatch()
   let machines: [ManualClock]
   let processExecutors: [SeededExecutor.ProcessExecutor]
   let serverClock = ManualClock()

@@ -34,6 +34,8 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case accountUnchecked, forgottenEditsKept, loserLosesItsEdit
   // Deletions that go out.
   case losersAtOnce, unseenReferrersIgnored
+  // Groups of edits.
+  case groupsForgotten, groupNotBroken
 
   /// The flaw of the world that the current task belongs to.
   @TaskLocal package static var current: Mutant?

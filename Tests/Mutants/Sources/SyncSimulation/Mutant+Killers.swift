@@ -83,6 +83,7 @@ extension Mutant {
     case .loserLosesItsEdit: [.noLostEdit, .convergence]
     case .losersAtOnce: [.onlyLosers]
     case .unseenReferrersIgnored: [.references]
+    case .groupsForgotten, .groupNotBroken: [.atomicGroup]
     }
   }
 }
