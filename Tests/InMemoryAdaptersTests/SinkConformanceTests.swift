@@ -63,7 +63,7 @@ enum SinkKind: String, CaseIterable, Sendable {
   var inapplicable: Set<SinkCheck> {
     switch self {
     case .forgetfulPublicDatabase: [.creationSentAgainBringsNothingBack]
-    case .twoAtOnce: [.everyChangeHasItsOutcome]
+    case .twoAtOnce: SinkCheck.ofGroups.union([.everyChangeHasItsOutcome])
     default: []
     }
   }

@@ -36,7 +36,7 @@ struct RealKintoSinkTests {
     harness.reopen = { KintoSink(try kinto.source()) }
     let outcome = try await check.run(on: harness)
     if case .skipped(let reason) = outcome {
-      #expect(check == .creationSentAgainBringsNothingBack, "\(reason)")
+      #expect(check == .creationSentAgainBringsNothingBack || SinkCheck.ofGroups.contains(check), "\(reason)")
       try Test.cancel("\(reason)")
     }
   }

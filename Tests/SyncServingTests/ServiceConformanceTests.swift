@@ -55,7 +55,8 @@ struct ServiceConformanceTests {
       harness.reopen = { KintoSink(try ServiceTransport(service: service).source()) }
       let outcome = try await check.run(on: harness)
       if case .skipped(let reason) = outcome {
-        #expect(check == .creationSentAgainBringsNothingBack, "\(reason)")
+        #expect(
+          check == .creationSentAgainBringsNothingBack || SinkCheck.ofGroups.contains(check), "\(reason)")
         try Test.cancel("\(reason)")
       }
     }

@@ -20,6 +20,11 @@ public enum SinkCheck: String, CaseIterable, Sendable {
   case acceptedVersionsRise, sourceReadsTheAcceptedCopy, payloadIsKeptWhole, remoteWritesOnlyWhatItDeclares,
     identityStays
 
+  /// The checks of sinks that apply atomic groups. For other sinks they are skipped.
+  public static let ofGroups: Set<SinkCheck> = [
+    .groupIsApplied, .groupWithAConflictHasNoEffect, .groupSentAgainHasOneEffect,
+  ]
+
   /// Runs the check on a harness that no other check has used.
   ///
   /// - Returns: Whether the promise was kept, or the check does not apply.
