@@ -24,9 +24,10 @@ struct GroupCandidates {
         gathered.append(candidate)
         continue
       }
-      seen.formUnion(group.members)
       let entries = group.toSend(try snapshot.outbox(for: group.members))
-      guard entries.contains(where: { $0.id == candidate.entry.id }), try maySend(entries) else { continue }
+      guard entries.contains(where: { $0.id == candidate.entry.id }) else { continue }
+      seen.formUnion(entries.map(\.id))
+      guard try maySend(entries) else { continue }
       gathered.append(try self.candidate(entries))
     }
     return gathered

@@ -60,7 +60,7 @@ struct ConvergenceCheck {
       count = waiting.count
       for entry in view.outbox.values where !waiting.contains(entry.id) {
         if references(of: entry).contains(where: waiting.contains) || keepsAReferrer(entry, waiting)
-          || waitsForItsWinner(entry, waiting)
+          || waitsForItsWinner(entry, waiting) || view.group(of: entry.id).contains(where: waiting.contains)
         {
           waiting.insert(entry.id)
         }

@@ -19,6 +19,12 @@ struct StoreView: Equatable, Sendable {
   /// Records that a changed declaration has not withheld, because of edits.
   private(set) var left: Set<RecordID> = []
 
+  /// The records of each atomic group, by the key of the value that each of them has.
+  private var groups: [String: [RecordID]] = [:]
+
+  /// The records whose edits belong to the group of a record's edit, and the record itself.
+  func group(of id: RecordID) -> [RecordID] { groups[Self.groups + "\(id)"] ?? [id] }
+
   /// The progress of a rebuild, as far as a world checks it.
   struct Rebuild: Equatable, Sendable, Decodable {
     struct Counts: Equatable, Sendable, Decodable { var losers: Int }
@@ -46,6 +52,9 @@ struct StoreView: Equatable, Sendable {
       for type in types {
         try readRebuild(of: type, snapshot)
         try readOwedListing(of: type, snapshot)
+      }
+      for key in try snapshot.keys(withPrefix: Self.groups, after: nil, limit: 10_000) {
+        try readGroup(key, snapshot)
       }
     }
     for type in types {
@@ -85,6 +94,7 @@ struct StoreView: Equatable, Sendable {
     }
     if touched.changesConflicts { try readConflicts(snapshot) }
     if touched.values.contains(Self.declarationsKey) { try readLeft(snapshot) }
+    for key in touched.values where key.hasPrefix(Self.groups) { try readGroup(key, snapshot) }
     for type in Self.rebuilt where touched.values.contains(Self.rebuildKey(type)) {
       try readRebuild(of: type, snapshot)
     }
@@ -95,11 +105,18 @@ struct StoreView: Equatable, Sendable {
 
   private static let rebuilt: [RecordType] = ["teams", "games"]
   private static let declarationsKey = "declarations"
+  private static let groups = "group/"
   private static func rebuildKey(_ type: RecordType) -> String { "rebuild/\(type)" }
   private static func owedListingKey(_ type: RecordType) -> String { "listing-gap/\(type)" }
 
   private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
     conflicts = try snapshot.conflicts(nil, before: nil, limit: 40)
+  }
+
+  private mutating func readGroup(_ key: String, _ snapshot: any StoreSnapshot) throws(SyncError) {
+    struct Group: Decodable { var members: [RecordID] }
+    let bytes = try snapshot.value(forKey: key)
+    groups[key] = bytes.flatMap { try? JSONByteDecoder().decode(Group.self, from: $0[...]).members }
   }
 
   private mutating func readLeft(_ snapshot: any StoreSnapshot) throws(SyncError) {

@@ -128,15 +128,17 @@ struct AtomicGroupTests {
     #expect(world.batches.suffix(2).map(Set.init) == [["old", "new", "r1"], ["old"]])
   }
 
-  @Test func grownDuringItsPushLetsTheNewEditsWait() async throws {
+  @Test(arguments: [true, false]) func grownDuringItsPushLetsTheNewEditsWait(areNewLast: Bool) async throws {
     let world = try await world()
     try await move(world)
     world.remote.behave(.fail(SyncError(.offline, during: "testing")), onNextPushes: 1)
     await #expect(throws: SyncError.self) { try await world.engine.push() }
     world.clock.advance(by: .seconds(1))
     try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
+      let third = RecordID(type: "meters", key: "third")
+      if !areNewLast { try Self.set(third, ["slot": "1"], in: &batch) }
       try Self.set(Self.new, ["slot": "2"], in: &batch)
-      try Self.set(RecordID(type: "meters", key: "third"), ["slot": "1"], in: &batch)
+      if areNewLast { try Self.set(third, ["slot": "1"], in: &batch) }
     }
     #expect(try await world.engine.sync().pushed.pending == 0)
     #expect(world.batches.suffix(2).map(Set.init) == [["old", "new", "r1"], ["new", "third"]])
