@@ -4,6 +4,7 @@ import SyncModels
 extension World {
   /// Edits a record as the app, or inserts it.
   func write(_ id: RecordID, by engine: SyncEngine) async throws(SyncError) {
+    pairs.edited(id)
     let (choices, keys) = (choices, shape.keys)
     if let records = records {
       return try await engine.edits.perform { (batch) throws(SyncError) in
