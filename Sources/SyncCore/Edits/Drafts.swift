@@ -60,6 +60,6 @@ extension OutboxEntry {
   /// Whether the app keeps the edit back.
   var isDraft: Bool { if case .refused(Self.draft, _) = state { true } else { false } }
 
-  /// Whether the edit waits for the app: as a draft, or because of other credentials.
-  var isHeldByTheApp: Bool { isDraft || isHeldForAccount }
+  /// Whether the edit waits for the app: as a draft, for other credentials, or without its group.
+  var isHeldByTheApp: Bool { isDraft || isHeldForAccount || isOfBrokenGroup }
 }

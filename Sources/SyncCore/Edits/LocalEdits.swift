@@ -189,7 +189,7 @@ public struct LocalEdits: Sendable {
   /// The remote gets the edits one by one, and may accept some and refuse others, unless it applies
   /// them atomically. Then it accepts all of them or none. Edits that the records already have, and
   /// further ones before the push, belong to the same group. If the remote's state of one of the
-  /// records wins over the edit of it, the others are refused, and wait for the app:
+  /// records wins over the edit of it, the others are refused, whatever follows, and wait for the app:
   /// ``retry(_:_:)`` sends them without it, and ``discard(_:)`` ends them.
   ///
   /// ```swift

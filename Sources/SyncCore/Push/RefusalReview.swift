@@ -47,7 +47,6 @@ extension SyncSession {
       let isAny = try await write { (transaction) throws(SyncError) in
         try transaction.makeDue(pending.type) {
           $0.isRefused && $0.sent == nil && !EditFailure.isReason(of: $0) && !$0.isHeldByTheApp
-            && !$0.isOfBrokenGroup
         }
       }
       if isAny { reconsidered.append(pending) }

@@ -102,7 +102,11 @@ struct AtomicGroupTests {
     #expect(world.here()["old"] == #"{"slot":5}"# && world.here()["new"] == #"{"slot":1}"#)
     #expect(Set(refusals(world)) == [Self.new, Self.reading])
     #expect(try await pending(world).allSatisfy { $0.reason.contains("meters/old") })
-    // Nor does a deletion that makes room for other refused edits.
+    // Nor is it after an older change of the record, on which it is made anew, and after a deletion
+    // that makes room for other refused edits.
+    world.remote.upsert("meters", "new", #"{"name":2}"#, modifiedAt: Timestamp(milliseconds: 1))
+    _ = try await world.engine.sync()
+    #expect(world.there("readings").isEmpty)
     try await other.delete("meters", "old")
     _ = try await other.engine.sync()
     _ = try await world.engine.sync()
