@@ -136,6 +136,9 @@ private struct DeletionRules: Sendable {
     case .clearsReference, .deletesReferrers:
       let deleted = referrers.filter { $0.reference.onDeletion == .deletesReferrers }.map(\.record.id)
       guard try transaction.referenced(among: deleted, by: schema).isEmpty else { return nil }
+      // What a clean-up has hidden is still at the remote, and is decided there first.
+      let hidden = HiddenRecords(schema: schema, transaction: transaction)
+      for id in deleted where try hidden.firstReferring(to: id) != nil { return nil }
       for id in Set(deleted).sorted() {
         try writer.edit(id) { (_) throws(SyncError) in .deletion }
       }

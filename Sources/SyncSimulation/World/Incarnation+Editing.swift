@@ -294,6 +294,7 @@ extension World {
   fileprivate var makesPairs: Bool {
     guard records == nil, remotes.home.sink?.appliesGroups ?? false else { return false }
     let limits = [shape.remote.pushLimits, shape.remote.acceptedAtOnce].compactMap(\.self)
-    return limits.allSatisfy { $0.maximumRecords > 1 && $0.maximumBytes > 1000 }
+    // Pairs with a record in common become one group.
+    return limits.allSatisfy { $0.maximumRecords > 20 && $0.maximumBytes > 20_000 }
   }
 }

@@ -106,8 +106,8 @@ struct TargetDeletionTests {
     #expect(view(devices[0]) == #"["m"] ["r1"]"#)
   }
 
-  /// A reading of the reading would dangle.
-  @Test func staysIfOthersReferToItInTurn() async throws {
+  /// What a clean-up has hidden is still at the remote.
+  @Test(arguments: [false, true]) func staysIfOthersReferToItInTurn(isHidden: Bool) async throws {
     let entities =
       Self.entities(.deletesReferrers) + [
         Entity("folders", references: [.to("readings", by: "reading", onDeletion: .keepsTarget)])
@@ -115,8 +115,12 @@ struct TargetDeletionTests {
     let world = try await PushWorld(entities)
     try await world.write("meters", "m")
     try await world.write("readings", "r1", ["meter": #""m""#])
-    try await world.write("folders", "f", ["reading": #""r1""#])
+    try await world.write("folders", "f", ["reading": #""r1""#, "date": #""2020-01-01""#])
     _ = try await world.engine.sync()
+    if isHidden {
+      let policy = CleanupPolicy([.hide("folders", olderThan: .seconds(86_400), by: .date("date"))])
+      #expect(try await world.engine.cleanUp(policy).hidden == ["folders": 1])
+    }
     world.remote.delete("meters", "m")
     for _ in 0..<3 { _ = try await world.engine.sync() }
     #expect(world.here().count == 1 && world.here("readings").count == 1)
