@@ -54,7 +54,9 @@ struct EditSettler {
       if !isAnswer, let settlement = sharing(remoteState, entry, flaw) { return settlement }
       return settled(by: remoteState, entry)
     }
-    let isTaken = entry.sent.map { remoteState.fulfils($0.content, on: entry.base) } ?? false
+    let isTaken =
+      entry.sent.map { remoteState.fulfils($0.content, on: entry.base) || follows(remoteState, entry) }
+      ?? false
     if let sent = entry.sent, isAnswer || isTaken {
       guard sent != entry.edit else { return settled(by: remoteState, entry) }
       if remoteState.isSame(as: sent.content) { return rebased(entry, onto: remoteState) }
@@ -87,17 +89,29 @@ struct EditSettler {
     return settle(entry, remoteState, since: entry.base.record?.payload, flaw)
   }
 
+  /// Whether another writer has made a remote state from what was sent.
+  ///
+  /// It has changed the record, and kept the member with the stamp of the sent edit. A field that the
+  /// app has chosen for stamps proves less: other writers may fill it.
+  private func follows(_ remoteState: RemoteState, _ entry: OutboxEntry) -> Bool {
+    guard entity.stamping == .automatic, entry.author == .app, let sent = entry.sent?.content.payload, let theirs = remoteState.payload,
+      let stamp = entity.statedStamp(in: theirs), stamp == entity.statedStamp(in: sent)
+    else { return false }
+    return entry.base.record.flatMap { entity.statedStamp(in: $0.payload) } != stamp
+  }
+
   /// Settles an edit whose result another replica has written too, if the policy makes more of both.
   ///
   /// Two people may each count from 10 to 11. The remote's copy is the entry's own edit if that was
-  /// sent and the copy has its stamp. Without a stamp, an edit that was sent counts as received.
+  /// sent and the copy has its stamp. Of a remote that keeps no stamps, an edit that was sent counts
+  /// as received.
   private func sharing(
     _ remoteState: RemoteState, _ entry: OutboxEntry, _ flaw: String?
   ) -> EditSettlement? {
     if entry.author != .app || remoteState.isSame(as: entry.base) { return nil }
     if let sent = entry.sent {
-      guard let stamp = remoteState.stamp(by: entity) else { return nil }
-      if stamp == sent.content.payload.flatMap(entity.stamp(in:)) ?? sent.stamp { return nil }
+      guard entity.stampMember != nil, let theirs = remoteState.payload else { return nil }
+      if entity.statedStamp(in: theirs) == sent.content.payload.flatMap(entity.statedStamp(in:)) { return nil }
     }
     let settlement = settle(entry, remoteState, since: entry.base.record?.payload, flaw)
     guard settlement.conflict?.winner == .merged else { return nil }

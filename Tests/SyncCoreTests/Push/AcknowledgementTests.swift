@@ -39,6 +39,44 @@ struct AcknowledgementTests {
     #expect(try await world.engine.edits.conflicts().isEmpty)
   }
 
+  private struct Sum: MergePolicy {
+    func settle(_ conflict: MergeConflict) -> MergeResolution {
+      func count(_ payload: Payload?) -> Int64 {
+        guard let payload, case .integer(let count)? = try? payload.values(of: ["count"]).first else {
+          return 0
+        }
+        return count
+      }
+      guard var fields = conflict.remote.content.flatMap({ try? FieldMap($0) }) else {
+        return .local(reason: "")
+      }
+      let sum = count(conflict.local.content) + count(conflict.remote.content) - count(conflict.base)
+      fields["count"] = Array("\(sum)".utf8)[...]
+      return .merged(fields.payload, reason: "both counted")
+    }
+  }
+
+  /// Another client, which knows no stamps, has counted on from what was sent.
+  @Test(arguments: [false, true]) func isItsStampInACopyThatAnotherClientHasChanged(isEditedAgain: Bool)
+    async throws
+  {
+    let world = try await PushWorld(edits: EditOptions(policy: Sum()))
+    try await world.write("meters", "m1", ["count": "10"])
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m1", ["count": "12"])
+    world.remote.behave(
+      .loseAnswer(SyncError(.offline, during: "testing")), onNextPushes: 1)
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    let sent = try #require(world.there(stamped: true)["m1"])
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "m1", sent.replacing("12", with: "13", maxReplacements: 1))
+    if isEditedAgain { try await world.write("meters", "m1", ["count": "14"]) }
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["m1": #"{"count":\#(isEditedAgain ? 15 : 13)}"#])
+    #expect(world.here() == world.there())
+  }
+
   /// The remote accepts edits, and reports that their records cannot be read by now.
   @Test func mayComeWithAMalformedRecord() async throws {
     let world = try await PushWorld(
