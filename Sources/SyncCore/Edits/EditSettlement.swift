@@ -51,16 +51,14 @@ struct EditSettler {
     // So does a restored field, which is restored again on top.
     if entry.isRestoration { return settled(by: remoteState, entry) }
     if remoteState.isSame(as: entry.edit.content) {
-      if !isAnswer, let settlement = sharing(remoteState, entry, flaw) { return settlement }
+      if let settlement = sharing(remoteState, entry, isAnswer: isAnswer, flaw) { return settlement }
       return settled(by: remoteState, entry)
     }
-    let isTaken =
-      entry.sent.map { remoteState.fulfils($0.content, on: entry.base) || follows(remoteState, entry) }
-      ?? false
-    if let sent = entry.sent, isAnswer || isTaken {
+    let isWhole = entry.sent.map { remoteState.fulfils($0.content, on: entry.base) } ?? false
+    if let sent = entry.sent, isAnswer || isWhole || follows(remoteState, entry) {
       guard sent != entry.edit else { return settled(by: remoteState, entry) }
       if remoteState.isSame(as: sent.content) { return rebased(entry, onto: remoteState) }
-      if isAnswer, isTaken, let content = entry.edit.content.adding(remoteState, since: sent.content) {
+      if isAnswer, isWhole, let content = entry.edit.content.adding(remoteState, since: sent.content) {
         let taken = remoteState.payload.flatMap { entity.stamp(in: $0) } ?? sent.stamp
         return rebased(
           entry, onto: remoteState, as: stamped(content, of: entry, after: taken))
@@ -94,7 +92,8 @@ struct EditSettler {
   /// It has changed the record, and kept the member with the stamp of the sent edit. A field that the
   /// app has chosen for stamps proves less: other writers may fill it.
   private func follows(_ remoteState: RemoteState, _ entry: OutboxEntry) -> Bool {
-    guard entity.stamping == .automatic, entry.author == .app, let sent = entry.sent?.content.payload, let theirs = remoteState.payload,
+    guard entity.stamping == .automatic, entry.author == .app, let sent = entry.sent?.content.payload,
+      let theirs = remoteState.payload,
       let stamp = entity.statedStamp(in: theirs), stamp == entity.statedStamp(in: sent)
     else { return false }
     return entry.base.record.flatMap { entity.statedStamp(in: $0.payload) } != stamp
@@ -106,14 +105,20 @@ struct EditSettler {
   /// sent and the copy has its stamp. Of a remote that keeps no stamps, an edit that was sent counts
   /// as received.
   private func sharing(
-    _ remoteState: RemoteState, _ entry: OutboxEntry, _ flaw: String?
+    _ remoteState: RemoteState, _ entry: OutboxEntry, isAnswer: Bool, _ flaw: String?
   ) -> EditSettlement? {
     if entry.author != .app || remoteState.isSame(as: entry.base) { return nil }
+    var base = entry.base.record?.payload
     if let sent = entry.sent {
       guard entity.stampMember != nil, let theirs = remoteState.payload else { return nil }
-      if entity.statedStamp(in: theirs) == sent.content.payload.flatMap(entity.statedStamp(in:)) { return nil }
+      let stamp = sent.content.payload.flatMap(entity.statedStamp(in:))
+      if isAnswer || entity.statedStamp(in: theirs) == stamp {
+        // Both sides may have gone on from what was sent, to the same result.
+        if sent == entry.edit || remoteState.isSame(as: sent.content) { return nil }
+        base = sent.content.payload
+      }
     }
-    let settlement = settle(entry, remoteState, since: entry.base.record?.payload, flaw)
+    let settlement = settle(entry, remoteState, since: base, flaw)
     guard settlement.conflict?.winner == .merged else { return nil }
     return settlement
   }

@@ -210,6 +210,10 @@ final class EditWatch: Sendable {
     return ours.payload.hasSameMembers(as: theirs.payload)
   }
 
+  private static func stamp(of payload: Payload) -> ArraySlice<UInt8>? {
+    (try? FieldMap(payload))?[.editStamp]
+  }
+
   /// An edit leaves the outbox for the remote or the log of conflicts.
   ///
   /// It may also leave if the remote already has its content.
@@ -231,6 +235,12 @@ final class EditWatch: Sendable {
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
       if state.withLock({ $0.moot[id] == entry.edit.stamp }) { continue }
+      // The former remote had taken it, and the new one has a copy.
+      if remotes.wereExchanged, let record = after.live[id], record.version != entry.base.version,
+        let stamp = Self.stamp(of: record.payload), stamp == entry.edit.content.payload.flatMap(Self.stamp)
+      {
+        continue
+      }
       // The engine restores a field again on top of any other copy.
       if entry.isRestored { continue }
       if entry.edit.stamp.isOfSeed {

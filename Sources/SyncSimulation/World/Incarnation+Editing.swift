@@ -145,7 +145,9 @@ extension Incarnation {
         throw error
       }
       let now = try? before?.payload.decoded(as: LeagueForm.self, key: id.key)
-      if demandsNoChange, before == nil || now != nil && now != read {
+      // A record that a clean-up has hidden is as it was, and is shown again.
+      let isHidden = self.world.watch.lastView.withheld[.record(id)]?.kind == .hidden
+      if demandsNoChange, before == nil && !isHidden || now != nil && now != read {
         self.world.ledger.report(
           .noLostEdit, "\(self) writes a form of \(id), which has changed although nothing was to",
           about: [id])
