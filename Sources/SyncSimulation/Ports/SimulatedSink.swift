@@ -37,8 +37,6 @@ final class SimulatedSink: RemoteRecordSink {
     }
     if outcomes.contains(where: { if case .accepted = $0 { true } else { false } }) {
       incarnation.world.ledger.saw(.groupApplied)
-    } else {
-      incarnation.world.ledger.saw(.groupNotApplied)
     }
     return outcomes
   }

@@ -98,8 +98,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case editRefused
   /// The remote was full.
   case remoteFull
-  /// The remote applied an atomic group, or none of its edits.
-  case groupApplied, groupNotApplied
+  /// The remote applied an atomic group.
+  case groupApplied
   /// The app made room at the remote.
   case roomMade
   /// A rebuild merged duplicates.
