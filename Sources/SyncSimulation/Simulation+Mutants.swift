@@ -20,7 +20,9 @@ extension Simulation {
     mutant name: String, seeds: Range<UInt64>, while goesOn: () -> Bool = { true }
   ) -> (seed: UInt64, outcome: Outcome)? {
     let needs = Self.needs(of: name)
-    return withFlaw(name) { $0.firstFailure(seeds, with: needs, while: goesOn) } ?? nil
+    var simulation = self
+    if let alone = Self.alone(with: name) { simulation.hazards = alone }
+    return simulation.withFlaw(name) { $0.firstFailure(seeds, with: needs, while: goesOn) } ?? nil
   }
 
   /// Does work in which each world has a flaw: replays one, makes it smaller, or draws it.
@@ -50,6 +52,11 @@ extension Simulation {
   public static func killers(of name: String) -> Set<Promise> {
     guard let flaw = PortFlaw(rawValue: name) else { return [] }
     return flaw.killers
+  }
+
+  /// The only hazards of the worlds that look for a flaw; `nil` for the usual ones.
+  private static func alone(with name: String) -> Set<Hazard>? {
+    nil
   }
 
   /// The hazards without which no world shows a flaw.

@@ -210,6 +210,22 @@ final class EditWatch: Sendable {
     return ours.payload.hasSameMembers(as: theirs.payload)
   }
 
+  /// Whether a record went with a target whose deletion was held, as its reference declares.
+  private func isDeletedByRule(
+    _ id: RecordID, _ before: StoreView, _ after: StoreView, _ incarnation: Incarnation
+  ) -> Bool {
+    guard after.live[id] == nil, let entity = incarnation.schema[id.type],
+      let record = before.live[id]?.withFields(of: entity)
+    else { return false }
+    return entity.references.contains { reference in
+      guard reference.onDeletion == .deletesReferrers,
+        let place = entity.fields.firstIndex(of: reference.field), place < record.fields.count,
+        case .string(let key) = record.fields[place]
+      else { return false }
+      return before.withheld[.record(RecordID(type: reference.target, key: key))]?.kind == .held
+    }
+  }
+
   private static func stamp(of payload: Payload) -> ArraySlice<UInt8>? {
     (try? FieldMap(payload))?[.editStamp]
   }
@@ -259,7 +275,7 @@ final class EditWatch: Sendable {
       // The deletion of a loser is reverted if its winner is gone.
       let isTakenBack =
         entry.author != .app && entry.edit.content == .deletion && after.live[id] != nil
-      if !isSaid, !isBuiltUpon, !isLoser, !isTakenBack {
+      if !isSaid, !isBuiltUpon, !isLoser, !isTakenBack, !isDeletedByRule(id, before, after, incarnation) {
         ledger.report(
           .noLostEdit, "\(incarnation) loses the edit of \(id) at \(entry.edit.stamp)", about: [id])
       }

@@ -40,7 +40,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
     case .sinkTakesNothing, .sinkHidesConflicts: [.noLostEdit, .convergence]
     // An edit of an unreported record has no base, where there was a copy, and is sent anew.
     case .sinkTellsOfNothing: [.noLostEdit, .convergence, .replication, .oneEffect]
-    case .storeKeepsSettledEdits: [.convergence, .oneEffect]
+    case .storeKeepsSettledEdits: [.convergence, .oneEffect, .replication]
     case .storeOverlooksReferrers, .storeOverlooksMissingTargets: [.references]
     case .leaseUnheeded, .leaseWithoutFence, .fenceOutsideTransaction: [.oneCommitter]
     case .leaseForEver: [.liveness]

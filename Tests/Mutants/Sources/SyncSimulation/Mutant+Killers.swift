@@ -24,6 +24,18 @@ extension Mutant {
     }
   }
 
+  /// The only hazards of the worlds that look for the flaw; `nil` for the usual ones.
+  ///
+  /// It takes a rare order of events, which other hazards make rarer.
+  var alone: Set<Hazard>? {
+    switch self {
+    case .shownAndHidden:
+      [.circles, .cleanUps, .localEdits, .changingDeclarations, .oddPages, .cancellations, .stoppedProcesses]
+    case .tombstoneUnchecked: [.staleReplica, .localEdits, .oddPages, .stoppedProcesses]
+    default: nil
+    }
+  }
+
   /// The promises that the flaw breaks; one of them has to be broken first.
   var killers: Set<Promise> {
     switch self {
@@ -34,7 +46,7 @@ extension Mutant {
     case .errorSwallowed: [.convergence, .atomicPage]
     case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
     // After a change of the source, edits stand on bases that the new one never had.
-    case .scopeIgnored: [.convergence, .bounds, .honestConflicts]
+    case .scopeIgnored: [.convergence, .bounds, .honestConflicts, .liveness]
     case .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
     case .timestampWithoutProgress: [.liveness, .bounds]
     case .requestedPauseIgnored, .retriesWithoutEnd, .pagesAheadWithoutEnd: [.bounds]
