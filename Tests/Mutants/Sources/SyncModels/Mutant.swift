@@ -31,7 +31,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case equalEditsTakenForOne, refusedForEver, deletionRulesIgnored
   case interruptedReviewForgotten, pendingClockTrusted
   // Accounts, and other devices.
-  case accountUnchecked, forgottenEditsKept, loserLosesItsEdit
+  case accountUnchecked, forgottenEditsKept
   // Deletions that go out.
   case losersAtOnce, unseenReferrersIgnored
   // Groups of edits.

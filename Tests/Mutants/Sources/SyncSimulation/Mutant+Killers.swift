@@ -19,7 +19,6 @@ extension Mutant {
     case .refusedForEver, .interruptedReviewForgotten: [.uniqueValues]
     case .pendingClockTrusted: [.jumpingClocks, .localEdits]
     case .accountUnchecked, .forgottenEditsKept: [.exchangedAccounts]
-    case .loserLosesItsEdit: [.duplicates, .otherDevices]
     default: []
     }
   }
@@ -92,7 +91,6 @@ extension Mutant {
     case .pendingClockTrusted: [.arithmetic]
     case .accountUnchecked: [.oneAccount, .convergence, .replication]
     case .forgottenEditsKept: [.oneAccount]
-    case .loserLosesItsEdit: [.noLostEdit, .convergence]
     case .losersAtOnce: [.onlyLosers]
     case .unseenReferrersIgnored: [.references]
     case .groupsForgotten, .groupNotBroken: [.atomicGroup]
