@@ -311,20 +311,17 @@ struct PushPreparation: Sendable {
     where entries[place].isDue(at: now) && stage?.includes(entries[place]) ?? true {
       places[entries[place].id] = place
     }
-    if try transaction.hasAtomicGroups() {
-      // The app may have made another group of the records meanwhile.
-      let isGroup = stage == nil
+    let isGroup = stage == nil
+    let hasGroups = try transaction.hasAtomicGroups()
+    if isGroup || hasGroups {
+      // The app may have made another group of the records meanwhile, or ended this one.
       for id in ids {
-        let group = try transaction.atomicGroup(of: id)
-        let together = try group.map { group throws(SyncError) in
-          group.toSend(try transaction.outbox(for: group.members)).map(\.id)
-        }
-        if (together?.count ?? 1 > 1) != isGroup || isGroup && Set(together ?? []) != Set(ids) {
-          places[id] = nil
-        }
+        let group = try transaction.atomicGroup(of: id) ?? AtomicGroup(members: [id])
+        let together = group.toSend(try transaction.outbox(for: group.members)).map(\.id)
+        if Set(together) != (isGroup ? Set(ids) : [id]) { places[id] = nil }
       }
     }
-    if stage == nil, places.count < ids.count { return Prepared(entries: []) }
+    if isGroup, places.count < ids.count { return Prepared(entries: []) }
     var resent: Set<RecordID> = []
     let prepared = ids.compactMap { id in
       guard let place = places[id] else { return OutboxEntry?.none }

@@ -3,6 +3,8 @@ import InMemoryAdapters
 import SyncAdapters
 import Testing
 
+@testable import SyncCore
+
 @Suite("An atomic group of edits", .timeLimit(.minutes(10)))
 struct AtomicGroupTests {
   private static let old = RecordID(type: "meters", key: "old")
@@ -174,6 +176,33 @@ struct AtomicGroupTests {
     }
     _ = try await world.engine.sync()
     #expect(world.batches.last.map(Set.init) == ["old", "new", "third"])
+  }
+
+  /// A push has read its edits, and then the app makes a group of them, or a larger one.
+  @Test func isNotPreparedInPart() async throws {
+    let world = try await world()
+    let third = RecordID(type: "meters", key: "third")
+    func prepared(_ ids: [RecordID], _ stage: PushPortion.Stage?) async throws -> Int {
+      let preparation = PushPreparation(ids: ids, stage: stage, now: world.clock.timestamp)
+      return try await world.store.write(.app) { (transaction) throws(SyncError) in
+        try preparation.run(in: transaction).entries.count
+      }
+    }
+    try await world.write("meters", "third", ["slot": "3"])
+    #expect(try await prepared([third, Self.new], nil) == 0, "a group was sent that is over")
+    try await move(world)
+    try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
+      for id in [Self.new, third] { try Self.set(id, ["slot": "4"], in: &batch) }
+    }
+    #expect(try await prepared([third], .upserts) == 0)
+    #expect(try await prepared([Self.old, Self.new, Self.reading], nil) == 0)
+    #expect(try await prepared([Self.old, Self.new, Self.reading, third], nil) == 4)
+    // While they are on their way, another one joins, and waits.
+    let late = RecordID(type: "meters", key: "late")
+    try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
+      for id in [Self.new, late] { try Self.set(id, ["slot": "5"], in: &batch) }
+    }
+    #expect(try await prepared([late], .upserts) == 0)
   }
 
   @Test func goesOnWithoutARecordThatTheAppMakesAndDeletes() async throws {
