@@ -71,7 +71,8 @@
       } catch {
         throw SyncError(.invalidConfiguration, during: "submitting background work", underlying: error)
       }
-      return Timestamp(microseconds: Int64(earliest.timeIntervalSince1970 * 1_000_000))
+      let microseconds = (earliest.timeIntervalSince1970 * 1_000_000).rounded()
+      return Timestamp(microseconds: Int64(exactly: microseconds) ?? .max)
     }
 
     private static func date(of begin: BackgroundRequest.Begin) -> Date {

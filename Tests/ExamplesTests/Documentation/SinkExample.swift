@@ -41,7 +41,7 @@ struct ChangeSink<Server: WriteServer>: RemoteRecordSink {
           over: change.base.version.map { $0.modifiedAt.microseconds / 1000 })
         outcomes.append(outcome(answer, of: entity))
       } catch {
-        // Nobody knows whether the server has written it. The engine asks again.
+        // The server may have written it. The engine sends the change again.
         outcomes.append(.unknown(reason: nil))
       }
     }

@@ -126,7 +126,7 @@ struct RESTSurveyTests {
       ])
   }
 
-  /// Each member of a description is told of.
+  /// The check describes each member of a description.
   @Test(arguments: [
     (#""where":{"pointer":"/id","equals":1}"#, "1 of them is of the type."),
     (#""headers":{"X-Org":"a","Accept":"b"}"#, "Requests for it have the headers Accept, X-Org."),
