@@ -167,10 +167,9 @@
       let isWhole = outcomes.isEmpty && undecided.isEmpty
       let rest = isWhole ? try await send(operations, isAtomic: true) : operations
       try await lookUp()
-      if rest.isEmpty, outcomes.values.allSatisfy(\.isApplied) { return }
       if outcomes.values.allSatisfy(\.isApplied) {
-        undecided = rest.map { index, operation in operation.undecided(index) }
         let decided = outcomes
+        undecided = rest.map { index, operation in operation.undecided(index) }
         try await lookUp()
         if outcomes.values.allSatisfy(\.isApplied) { return }
         outcomes = decided
@@ -407,10 +406,6 @@
           reason: "CloudKit's own record cannot be read, so the edit would overwrite it unseen.")
       }
     }
-  }
-
-  extension PushOutcome {
-    fileprivate var isApplied: Bool { if case .accepted = self { true } else { false } }
   }
 
   extension Operation {

@@ -87,13 +87,3 @@ struct PushLedger: Sendable {
         isDeletion: change.content == .deletion, version: version))
   }
 }
-
-extension PushOutcome {
-  /// Whether the change was applied, now or at an earlier attempt.
-  var isApplied: Bool {
-    switch self {
-    case .accepted, .moved: true
-    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: false
-    }
-  }
-}

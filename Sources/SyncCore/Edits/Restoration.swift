@@ -1,4 +1,4 @@
-import SyncModels
+package import SyncModels
 
 // The engine makes the edits that restore immutable fields, and no person does. Such an edit has the
 // stamp of the copy that it corrects. So it loses to every edit of a person, here and on other
@@ -14,7 +14,7 @@ extension OutboxEntry.Author {
 
 extension OutboxEntry {
   /// Whether the edit only restores immutable fields.
-  var isRestoration: Bool {
+  package var isRestoration: Bool {
     guard case .rebuild(let rebuilt) = author, rebuilt.pass == 0 else { return false }
     return edit.content != .deletion
   }

@@ -27,8 +27,8 @@ struct GroupCandidates {
       let entries = group.toSend(try snapshot.outbox(for: group.members))
       guard entries.contains(where: { $0.id == candidate.entry.id }) else { continue }
       seen.formUnion(entries.map(\.id))
-      guard try maySend(entries) else { continue }
-      gathered.append(try self.candidate(entries))
+      guard let ordered = ordered(entries), try maySend(ordered) else { continue }
+      gathered.append(try self.candidate(ordered))
     }
     return gathered
   }
@@ -46,17 +46,26 @@ struct GroupCandidates {
     return stage == .upserts ? Place(stage: 0, rank: rank) : Place(stage: 1, rank: -rank)
   }
 
-  private func place(of entry: OutboxEntry) -> Place? {
-    place(of: entry.id.type, PushPortion.Stage.upserts.includes(entry) ? .upserts : .deletions)
+  /// Sorts the edits of a group as they would be sent one after another: targets first, and deletions
+  /// last.
+  ///
+  /// - Returns: `nil` if the group is not sent in this place.
+  private func ordered(_ entries: [OutboxEntry]) -> [OutboxEntry]? {
+    var placed: [(place: Place, entry: OutboxEntry)] = []
+    for entry in entries {
+      let stage: PushPortion.Stage = PushPortion.Stage.upserts.includes(entry) ? .upserts : .deletions
+      guard let place = place(of: entry.id.type, stage) else { return nil }
+      placed.append((place, entry))
+    }
+    placed.sort { a, b in
+      a.place == b.place ? a.entry.edit.stamp < b.entry.edit.stamp : a.place < b.place
+    }
+    return placed.last?.place == place(of: portion.type, portion.stage) ? placed.map(\.entry) : nil
   }
 
-  /// Whether a group's edits are sent in this place now.
+  /// Whether nothing keeps one of a group's edits from being sent now.
   private func maySend(_ entries: [OutboxEntry]) throws(SyncError) -> Bool {
     guard entries.allSatisfy({ $0.isDue(at: now) }) else { return false }
-    let places = entries.compactMap(place)
-    guard places.count == entries.count, places.max() == place(of: portion.type, portion.stage) else {
-      return false
-    }
     for entry in entries where entry.loser != nil {
       guard let entity = schema[entry.id.type] else { return false }
       let gate = DeletionGate(entity: entity, schema: schema)
@@ -80,11 +89,6 @@ struct GroupCandidates {
         try gate.referrers(to: [entry], limit: portion.limit, in: snapshot).joined().map(\.id))
     }
     waitsFor.subtract(own)
-    // Targets first, and deletions last, as they would be sent one after another.
-    let ordered = entries.map { ($0, place(of: $0)) }.sorted { a, b in
-      guard let first = a.1, let second = b.1, first != second else { return a.0.edit.stamp < b.0.edit.stamp }
-      return first < second
-    }.map(\.0)
-    return PushCandidate(entry: ordered[0], others: Array(ordered[1...]), waitsFor: waitsFor.sorted())
+    return PushCandidate(entry: entries[0], others: Array(entries[1...]), waitsFor: waitsFor.sorted())
   }
 }

@@ -189,11 +189,15 @@ struct PushMachine {
   ///
   /// - Parameter resent: Those that an earlier push has sent, without an answer.
   mutating func prepared(_ entries: [OutboxEntry], resent: Set<RecordID> = []) -> Action {
+    unanswered.formUnion(resent)
+    if entries.isEmpty { return next() }
     var batch = PushBatch(entries)
     if case .preparing(isGroup: true) = state { batch.isGroup = true }
-    if !entries.isEmpty { batches.append(batch) }
-    unanswered.formUnion(resent)
-    if batch.isGroup, resent.isEmpty, !batch.fits(limits) { return refuseGroup(batch) }
+    if batch.isGroup, resent.isEmpty, !batch.fits(limits) {
+      batches.insert(batch, at: 0)
+      return settle(batch, as: .refused(reason: reasonWithout(roomFor: batch)))
+    }
+    batches.append(batch)
     return next()
   }
 
@@ -295,15 +299,15 @@ struct PushMachine {
     if results.contains(.noRoom) { starved.append(candidate) } else { queue.putFirst([candidate]) }
   }
 
-  /// Refuses a group that the remote does not take at once.
-  private mutating func refuseGroup(_ batch: PushBatch) -> Action {
-    let size = batch.entries.reduce(0) { $0 + $1.sizeToSend }
-    let reason =
-      "Its atomic group has \(Counted(batch.entries.count, "edit")) of \(Counted(size, "byte")), and the remote takes \(limits.maximumRecords) of \(Counted(limits.maximumBytes, "byte")) at once."
-    batches.removeAll { $0 == batch }
-    batches.insert(batch, at: 0)
+  /// Settles the first batch as if the remote had answered each of its edits alike.
+  private mutating func settle(_ batch: PushBatch, as outcome: PushOutcome) -> Action {
     state = .settling
-    return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
+    return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: outcome) })
+  }
+
+  /// Why the remote does not take a group at once.
+  private func reasonWithout(roomFor batch: PushBatch) -> String {
+    "Its atomic group has \(Counted(batch.entries.count, "edit")) of \(Counted(batch.size, "byte")), and the remote takes \(limits.maximumRecords) of \(Counted(limits.maximumBytes, "byte")) at once."
   }
 
   /// Records whether the app made room at the remote.
@@ -414,10 +418,7 @@ extension PushMachine {
     let ids = batch.entries.map(\.id)
     unanswered.formUnion(ids)
     if error.code == .remoteUnavailable { outages.formUnion(ids) }
-    if error.code == .quotaExceeded {
-      state = .settling
-      return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
-    }
+    if error.code == .quotaExceeded { return settle(batch, as: .quotaExceeded) }
     // A search sends each part once, as its result says more than a second attempt.
     if search == nil,
       let pause = settings.retry.pause(afterFailures: failures, error: error, random: random)
@@ -483,236 +484,13 @@ extension PushMachine {
   /// Sends a batch in two halves, or refuses an edit that is too large alone.
   private mutating func split(_ batch: PushBatch, _ error: SyncError) -> Action {
     guard batch.units > 1 else {
-      let reason = error.message.isEmpty ? "It is larger than the remote accepts." : error.message
-      state = .settling
-      return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
+      return settle(
+        batch,
+        as: .refused(reason: error.message.isEmpty ? "It is larger than the remote accepts." : error.message))
     }
     let middle = batch.entries.count / 2
     let halves = [batch.entries[..<middle], batch.entries[middle...]]
     batches.replaceSubrange(0..<1, with: halves.map { PushBatch(Array($0)) })
     return next()
-  }
-}
-
-/// Edits that are sent in one request.
-struct PushBatch: Hashable, Sendable {
-  var entries: [OutboxEntry]
-  /// Whether the remote has to apply all of the edits or none of them.
-  var isGroup = false
-
-  init(_ entries: [OutboxEntry]) { self.entries = entries }
-
-  /// The number of parts that the batch can be split into.
-  var units: Int { isGroup ? 1 : entries.count }
-
-  /// The types of the edits, in order.
-  var types: [RecordType] { Set(entries.map(\.id.type)).sorted() }
-
-  /// Whether the remote takes the batch at once.
-  func fits(_ limits: SinkLimits) -> Bool {
-    entries.count <= limits.maximumRecords
-      && entries.reduce(0) { $0 + $1.sizeToSend } <= limits.maximumBytes
-  }
-
-  /// Whether these can be the outcomes of the batch: a group is applied whole.
-  func mayHave(_ outcomes: [PushOutcome]) -> Bool {
-    if !isGroup { return !outcomes.contains(.notApplied) }
-    let applied = outcomes.count {
-      switch $0 {
-      case .accepted, .moved: true
-      case .conflict, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: false
-      }
-    }
-    return applied == outcomes.count || applied == 0 && outcomes.contains { $0 != .notApplied }
-  }
-}
-
-/// What the queue gives for the next batch.
-struct PushPick: Hashable, Sendable {
-  var ids: [RecordID] = []
-  /// Whether they are one atomic group.
-  var isGroup = false
-}
-
-extension PushCandidate {
-  /// Whether sending it needs room for a new record.
-  var isNewToTheRemote: Bool { entries.contains(where: \.isNewToTheRemote) }
-}
-
-/// The edits of one portion that are still to be sent, in order.
-struct PushQueue {
-  private var edits: [PushCandidate] = []
-  /// Records that others in the queue wait for.
-  ///
-  /// They are not at the remote yet. In the deletion stage, they still refer to a record that is to
-  /// be deleted.
-  private var absent: Set<RecordID> = []
-
-  /// Creates an empty queue.
-  init() {}
-
-  /// Creates the queue of a portion's edits.
-  init(_ edits: [PushCandidate]) {
-    self.edits = edits
-    absent = Set(edits.flatMap(\.waitsFor))
-  }
-
-  /// Records that edits no longer have to wait for a record.
-  mutating func settle(_ id: RecordID) {
-    absent.remove(id)
-  }
-
-  /// Puts edits before all others.
-  mutating func putFirst(_ first: [PushCandidate]) {
-    if !first.isEmpty { edits = first + edits }
-  }
-
-  /// Removes the edits of records that are new to the remote.
-  mutating func removeNew() {
-    edits.removeAll(where: \.isNewToTheRemote)
-  }
-
-  /// Takes the next batch.
-  ///
-  /// The batch is in the queue's order, within the sink's limits, and without edits that wait for
-  /// others. A group is a batch of its own.
-  mutating func pick(within limits: SinkLimits) -> PushPick {
-    var ids: [RecordID] = []
-    var group: [OutboxEntry] = []
-    var (bytes, isClosed) = (0, false)
-    var rest: [Int] = []
-    for place in edits.indices {
-      let size = edits[place].entry.sizeToSend
-      let waits = !edits[place].waitsFor.isEmpty && !absent.isDisjoint(with: edits[place].waitsFor)
-      let (sum, overflow) = bytes.addingReportingOverflow(size)
-      if !waits, !ids.isEmpty, ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes {
-        isClosed = true
-      }
-      let isGroup = !edits[place].others.isEmpty
-      if isGroup, !ids.isEmpty { isClosed = true }
-      if waits || isClosed {
-        rest.append(place)
-      } else {
-        ids.append(edits[place].entry.id)
-        if isGroup { (group, isClosed) = (edits[place].others, true) }
-        bytes = sum
-      }
-    }
-    if ids.isEmpty, let first = edits.memberOfCircle(absent: absent) {
-      ids = [first]
-      group = edits.first { $0.entry.id == first }?.others ?? []
-      rest.removeAll { edits[$0].entry.id == first }
-    }
-    // Edits that wait for a record that this push does not send wait for the next push.
-    if ids.isEmpty { rest = [] }
-    // Moved to the front, in order, without copies.
-    for (place, kept) in rest.enumerated() { edits.swapAt(place, kept) }
-    edits.removeLast(edits.count - rest.count)
-    return PushPick(ids: ids + group.map(\.id), isGroup: !group.isEmpty)
-  }
-}
-
-extension [PushCandidate] {
-  /// Returns a candidate of a circle in which all wait only for each other.
-  ///
-  /// Unless one of them goes first, none could ever be sent.
-  ///
-  /// - Parameter absent: The records that the remote does not have.
-  /// - Complexity: O(*n*²) at worst, when every candidate waits for the next one.
-  fileprivate func memberOfCircle(absent: Set<RecordID>) -> RecordID? {
-    var waiting = Dictionary(
-      map { ($0.entry.id, $0.waitsFor.filter(absent.contains)) }, uniquingKeysWith: { first, _ in first })
-    // A candidate that waits, directly or indirectly, for a record outside of the candidates keeps
-    // waiting.
-    while true {
-      let blocked = waiting.filter { $0.value.contains { waiting[$0] == nil } }
-      if blocked.isEmpty { break }
-      for id in blocked.keys { waiting[id] = nil }
-    }
-    guard var id = lazy.map(\.entry.id).first(where: { waiting[$0] != nil }) else { return nil }
-    var passed: Set<RecordID> = []
-    while passed.insert(id).inserted, let next = waiting[id]?.first { id = next }
-    return id
-  }
-}
-
-/// Finds the edits that cause a batch to fail at the remote.
-///
-/// The remote is known to be there if it accepts some edits. The batch's first and last edit are
-/// tried alone. If both fail, the remote is taken for unavailable, and the search ends. Otherwise
-/// the batch is halved until the edits at fault are alone.
-struct EditSearch {
-  /// An edit that failed alone.
-  struct Suspect: Sendable {
-    /// The edit, or its atomic group.
-    var batch: PushBatch
-    var error: SyncError
-  }
-
-  /// The next step.
-  enum Step: Hashable {
-    /// Send these parts in the batch's place, one after another.
-    case send([PushBatch])
-    /// Isolate the edit, which is at fault.
-    case isolate
-    /// Try another edit, whose outcome shows whether this one is at fault.
-    case tryAnother
-    /// End the search: nothing shows that the remote is there.
-    case giveUp
-  }
-
-  /// Edits that failed alone since the remote last accepted an edit.
-  private(set) var suspects: [Suspect] = []
-  private var isRemoteThere = false
-  private var failedInARow = 0
-
-  // Two edits at fault may be neighbours. A remote that went away meanwhile fails at all edits.
-  private static let limit = 2
-
-  /// Records that the remote failed at a part.
-  mutating func failed(_ batch: PushBatch, _ error: SyncError) -> Step {
-    let part = batch.entries
-    guard let first = part.first, let last = part.last else { return .giveUp }
-    if batch.units > 1 {
-      let middle = part.count / 2
-      let parts =
-        isRemoteThere
-        ? [Array(part[..<middle]), Array(part[middle...])]
-        : [[first], [last], Array(part[1..<(part.count - 1)])]
-      return .send(parts.filter { !$0.isEmpty }.map { PushBatch($0) })
-    }
-    failedInARow += 1
-    if isRemoteThere, failedInARow <= Self.limit { return .isolate }
-    isRemoteThere = false
-    suspects.append(Suspect(batch: batch, error: error))
-    return suspects.count < Self.limit ? .tryAnother : .giveUp
-  }
-
-  /// Records that the remote accepted a part.
-  ///
-  /// - Returns: The edits that failed alone before, for another attempt.
-  mutating func answered() -> [Suspect] {
-    defer { suspects = [] }
-    isRemoteThere = true
-    failedInARow = 0
-    return suspects
-  }
-}
-
-extension SyncError {
-  /// Whether one of a number of edits may have caused a push to fail.
-  ///
-  /// Permissions usually concern a whole type.
-  func mayBeAboutOne(of count: Int) -> Bool {
-    return isAboutEdits || code == .remoteUnavailable || code == .permissionDenied && count > 1
-  }
-
-  /// Whether the failure concerns the content that was sent.
-  var isAboutEdits: Bool {
-    let codes: [Code] = [
-      .invalidResponse, .invalidConfiguration, .invalidEdit, .inconsistentData, .tokenExpired,
-      .pullIncomplete,
-    ]
-    return codes.contains(code)
   }
 }

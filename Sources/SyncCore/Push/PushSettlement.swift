@@ -69,7 +69,7 @@ struct PushSettlement: Sendable {
     var kept = KeptEntries()
     for answer in answers {
       let remoteState = answer.remoteState(in: checkpoint?.epoch ?? 0)
-      if !answer.isAccepted { remoteStates[answer.entry.id] = remoteState }
+      if !answer.outcome.isApplied { remoteStates[answer.entry.id] = remoteState }
       if case .moved = answer.outcome { continue }
       guard let entry = before[answer.entry.id] else {
         // Without an entry, the remote's copy is merged like any other.
@@ -123,7 +123,7 @@ struct PushSettlement: Sendable {
     }
     try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
     // The outcomes of the other edits follow from their entries afterwards.
-    let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
+    let after = try entries(of: answers.filter { !$0.outcome.isApplied }, in: transaction)
     outcome.results = answers.map { answer in
       let id = answer.entry.id
       return answer.result(
@@ -148,13 +148,6 @@ struct PushSettlement: Sendable {
 }
 
 extension PushAnswer {
-  fileprivate var isAccepted: Bool {
-    switch outcome {
-    case .accepted, .moved: true
-    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: false
-    }
-  }
-
   /// Returns the remote state, with the epoch that the engine counts.
   ///
   /// A record that the remote does not know counts as deleted, at its last known version.

@@ -60,6 +60,16 @@ public enum PushOutcome: Hashable, Sendable {
   case notApplied
 }
 
+extension PushOutcome {
+  /// Whether the edit was applied, now or at an earlier attempt.
+  package var isApplied: Bool {
+    switch self {
+    case .accepted, .moved: true
+    case .conflict, .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: false
+    }
+  }
+}
+
 /// The most that a sink takes in one batch.
 public struct SinkLimits: Hashable, Sendable {
   /// The most changes in a batch, 1 or more.

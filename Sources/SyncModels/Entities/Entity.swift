@@ -119,14 +119,19 @@ public struct Entity: Hashable, Sendable, Codable {
     var ids: [RecordID] = []
     // References come first in `fields`, in declaration order, unless two share a field.
     for reference in references where counts(reference) {
-      guard let index = fields.firstIndex(of: reference.field), index < record.fields.count,
-        case .string(let key) = record.fields[index]
-      else { continue }
-      let id = RecordID(type: reference.target, key: key)
+      guard let id = target(of: record, by: reference) else { continue }
       // A record's reference to itself is satisfied by the record.
       if id != record.id, !ids.contains(id) { ids.append(id) }
     }
     return ids
+  }
+
+  /// The record that one reference of a record names.
+  package func target(of record: Record, by reference: Reference) -> RecordID? {
+    guard let index = fields.firstIndex(of: reference.field), index < record.fields.count,
+      case .string(let key) = record.fields[index]
+    else { return nil }
+    return RecordID(type: reference.target, key: key)
   }
 
   /// Whether the type has an ordered reference to itself.

@@ -11,7 +11,7 @@ struct ConvergenceCheck {
   let view: StoreView
   let truth: RemoteTruth
   /// The reasons of waiting edits, as the store reports them.
-  let waiting: [RecordID: PendingEdit]
+  private let waiting: [RecordID: PendingEdit]
   /// The records whose references allow them to be shown.
   private let showable: Set<RecordID>
   /// Records with a held deletion to which other visible records still refer.
@@ -85,7 +85,7 @@ struct ConvergenceCheck {
   }
 
   /// Whether something outside of the store keeps the remote from accepting an edit.
-  func isBlocked(_ entry: OutboxEntry) -> Bool {
+  private func isBlocked(_ entry: OutboxEntry) -> Bool {
     // Until the app declares the type again, the edit's references cannot be read.
     if schema[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
     if truth.refused.contains(entry.id) || truth.malformed.contains(entry.id) { return true }
@@ -100,7 +100,7 @@ struct ConvergenceCheck {
   /// Whether a remote record that is not shown here would dangle without this one.
   ///
   /// A record whose absence cannot be confirmed counts too.
-  func isReferredToUnseen(_ id: RecordID) -> Bool {
+  private func isReferredToUnseen(_ id: RecordID) -> Bool {
     view.withheld.values.contains { entry in
       guard case .upsert(let copy) = entry.change,
         truth.payloads[copy.id] == copy.payload || truth.malformed.contains(copy.id)
@@ -117,14 +117,14 @@ struct ConvergenceCheck {
   ///
   /// They are the references of its record and of the sent edit, which is sent again before any
   /// newer one.
-  func references(of entry: OutboxEntry) -> [RecordID] {
+  private func references(of entry: OutboxEntry) -> [RecordID] {
     guard let entity = schema[entry.id.type] else { return [] }
     let shown = view.live[entry.id].map { entity.requiredReferences(of: $0) } ?? []
     return shown + entry.requiredReferences(of: entity)
   }
 
   /// Whether a deletion waits for an edit that removes another record's reference to it.
-  func keepsAReferrer(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
+  private func keepsAReferrer(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
     guard entry.edit.content == .deletion else { return false }
     return waiting.contains { id in
       // Until that edit is settled, only its base is known of the other record.
@@ -199,7 +199,7 @@ struct ConvergenceCheck {
   }
 
   /// Whether that pending sweep would remove the withheld change.
-  func isInDoubt(_ entry: WithheldChange) -> Bool {
+  private func isInDoubt(_ entry: WithheldChange) -> Bool {
     guard truth.refusesLookups(entry.key.type), let sweep = view.checkpoints[entry.key.type]?.sweep else {
       return false
     }
@@ -270,14 +270,12 @@ struct ConvergenceCheck {
   }
 
   /// The live records that need another one, with the rules of their references.
-  func referrers(to target: RecordID) -> [(id: RecordID, rule: Reference.DeletionRule)] {
+  private func referrers(to target: RecordID) -> [(id: RecordID, rule: Reference.DeletionRule)] {
     var found: [(id: RecordID, rule: Reference.DeletionRule)] = []
     for record in view.live.values where record.id != target {
       guard let entity = schema[record.id.type] else { continue }
-      for reference in entity.references where reference.isOrdered && reference.target == target.type {
-        guard let place = entity.fields.firstIndex(of: reference.field), place < record.fields.count,
-          record.fields[place] == .string(target.key)
-        else { continue }
+      for reference in entity.references
+      where reference.isOrdered && entity.target(of: record, by: reference) == target {
         found.append((record.id, reference.onDeletion))
       }
     }

@@ -87,7 +87,7 @@ final class EditWatch: Sendable {
       ledger.report(
         .honestConflicts, "a default of \(conflict.id) competes with what the remote has",
         about: [conflict.id])
-    } else if entry.isRestored {
+    } else if entry.isRestoration {
       ledger.report(
         .honestConflicts, "a restored field of \(conflict.id) competes with an edit", about: [conflict.id])
     }
@@ -190,7 +190,7 @@ final class EditWatch: Sendable {
     let known = before.conflicts.first?.number ?? 0
     for id in ids {
       guard let entry = before.outbox[id], let next = after.outbox[id], let record = next.base.record,
-        next.base != entry.base, next.edit.stamp >= entry.edit.stamp, !next.isRestored,
+        next.base != entry.base, next.edit.stamp >= entry.edit.stamp, !next.isRestoration,
         !incarnation.assigns(id)
       else { continue }
       let own = [entry.base.record?.payload, entry.sent?.content.payload, entry.edit.content.payload]
@@ -218,11 +218,9 @@ final class EditWatch: Sendable {
       let record = before.live[id]?.withFields(of: entity)
     else { return false }
     return entity.references.contains { reference in
-      guard reference.onDeletion == .deletesReferrers,
-        let place = entity.fields.firstIndex(of: reference.field), place < record.fields.count,
-        case .string(let key) = record.fields[place]
+      guard reference.onDeletion == .deletesReferrers, let target = entity.target(of: record, by: reference)
       else { return false }
-      return before.withheld[.record(RecordID(type: reference.target, key: key))]?.kind == .held
+      return before.withheld[.record(target)]?.kind == .held
     }
   }
 
@@ -239,9 +237,11 @@ final class EditWatch: Sendable {
     for id in ids {
       guard let entry = before.outbox[id] else { continue }
       let next = after.outbox[id]
-      if next?.isRestored == true { ledger.saw(.fieldRestored) }
+      if next?.isRestoration == true { ledger.saw(.fieldRestored) }
       // A restored field takes the place of an edit that is settled.
-      guard next?.edit.stamp != entry.edit.stamp || next?.isRestored != entry.isRestored else { continue }
+      guard next?.edit.stamp != entry.edit.stamp || next?.isRestoration != entry.isRestoration else {
+        continue
+      }
       ledger.saw(.editTraced)
       if entry.author != .app, after.outbox[id] == nil, let record = after.live[id],
         isSame(entry.edit.content.payload, record.payload)
@@ -258,7 +258,7 @@ final class EditWatch: Sendable {
         continue
       }
       // The engine restores a field again on top of any other copy.
-      if entry.isRestored { continue }
+      if entry.isRestoration { continue }
       if entry.edit.stamp.isOfSeed {
         ledger.saw(.defaultYielded)
         continue
@@ -462,12 +462,4 @@ final class EditWatch: Sendable {
 
   /// Whether an edit of a record was ever made here by a sighting.
   func isRecorded(_ id: RecordID) -> Bool { state.withLock { $0.sightings.contains(id) } }
-}
-
-extension OutboxEntry {
-  /// Whether the edit only restores immutable fields, so that no person has made it.
-  fileprivate var isRestored: Bool {
-    guard case .rebuild(let rebuilt) = author, rebuilt.pass == 0 else { return false }
-    return edit.content != .deletion
-  }
 }
