@@ -268,8 +268,8 @@ let package = Package(
       name: "CanonicalSyncTestServers",
       dependencies: [
         "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
-        "SyncConformance", "SyncJSON", "SyncModels", "SyncPorts", "CanonicalSyncListening",
-        "CanonicalSyncTestProcesses",
+        "PostgresAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON", "SyncModels", "SyncPorts",
+        "SyncServing", "CanonicalSyncListening", "CanonicalSyncTestPostgres", "CanonicalSyncTestProcesses",
         .target(name: "CanonicalSyncCCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
       ],
       path: "Tests/TestServers"),
@@ -313,7 +313,7 @@ let package = Package(
       dependencies: [
         "CanonicalSync", "SyncAdapters", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters",
         "KintoAdapters", "SyncJSON",
-        "CanonicalSyncTestServers",
+        "CanonicalSyncTestProcesses", "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "SyncSimulationTests",

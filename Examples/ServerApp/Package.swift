@@ -9,7 +9,11 @@ let package = Package(
   dependencies: [.package(name: "CanonicalSync", path: "../..", traits: ["Postgres"])],
   targets: [
     .target(
-      name: "ScheduleService", dependencies: [.product(name: "CanonicalSync", package: "CanonicalSync")]),
+      name: "ScheduleService",
+      dependencies: [
+        .product(name: "CanonicalSync", package: "CanonicalSync"),
+        .product(name: "SyncServing", package: "CanonicalSync"),
+      ]),
     .executableTarget(
       name: "server-app",
       dependencies: [
@@ -18,6 +22,7 @@ let package = Package(
         .product(name: "FileAdapters", package: "CanonicalSync"),
         .product(name: "InMemoryAdapters", package: "CanonicalSync"),
         .product(name: "PostgresAdapters", package: "CanonicalSync"),
+        .product(name: "SyncServing", package: "CanonicalSync"),
       ]),
     .testTarget(
       name: "ScheduleServiceTests",
@@ -26,6 +31,7 @@ let package = Package(
         .product(name: "CanonicalSync", package: "CanonicalSync"),
         .product(name: "InMemoryAdapters", package: "CanonicalSync"),
         .product(name: "PostgresAdapters", package: "CanonicalSync"),
+        .product(name: "SyncServing", package: "CanonicalSync"),
       ]),
   ],
   swiftLanguageModes: [.v6]

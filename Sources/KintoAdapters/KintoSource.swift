@@ -136,7 +136,10 @@ public final class KintoSource: RemoteRecordSource {
         coverage: .delta, changes: [], startToken: token.syncToken, total: 0, next: .done(nil))
     }
     // The server rejects this `_since`, whatever program wrote it.
-    if token != nil, response.status == 400 { return .reset(.tokenExpired) }
+    if token != nil, response.status == 400 {
+      // A service of SyncServing says why.
+      return .reset(response.headers["Listing-Void"] == "rights" ? .selectionChanged : .tokenExpired)
+    }
     if isMissing(collection, response) {
       guard token == nil else { return .reset(.remoteReplaced) }
       return RecordPage(coverage: .full, changes: [], total: 0, next: .done(nil))

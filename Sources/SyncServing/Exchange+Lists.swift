@@ -50,16 +50,19 @@ extension Exchange {
       let start = try ledger.rightsStart(of: caller, entity.type, in: snapshot) ?? .max
       let tracked =
         caller.reads(entity.type).condition == nil ? 0 : ledger.courses[entity.type]?.tracked ?? .max
-      if since < max(start, tracked) { throw Self.listAgain }
+      if since < max(start, tracked) { throw Self.listAgain(hasOtherRights: since < start) }
     }
     if let match = try call.precondition("if-match"), match != -1, match != last(entity.type) {
       throw Refusal.modifiedMeanwhile(nil, last(entity.type)).error
     }
   }
 
-  private static var listAgain: SyncError {
-    Refusal.parameter("_since", "What this user may read has changed: list everything again, without _since")
-      .error
+  private static func listAgain(hasOtherRights: Bool) -> SyncError {
+    var refusal = Refusal.parameter(
+      "_since", "What this user may read has changed: list everything again, without _since")
+    // Tells this package's client that it need not ask before it removes what the new listing lacks.
+    if hasOtherRights { refusal.headers["Listing-Void"] = "rights" }
+    return refusal.error
   }
 
   private func isVisible(_ record: Record, _ entity: Entity) -> Bool {
@@ -198,7 +201,7 @@ extension Exchange {
     case .everything: return record == nil
     case .matching(let condition):
       guard let was = try ledger.entry(of: id, in: snapshot)?.was(condition, of: entity, since: since) else {
-        throw Self.listAgain
+        throw Self.listAgain(hasOtherRights: false)
       }
       return was
     }

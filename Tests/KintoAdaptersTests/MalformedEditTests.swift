@@ -7,10 +7,7 @@ import SyncAdapters
 import SyncJSON
 import Testing
 
-@Suite(
-  "Edits that a real Kinto cannot handle",
-  .enabled(if: RealKinto.address != nil, "Tests/run --all starts the server."),
-  .timeLimit(.minutes(10)))
+@Suite("Edits that a server cannot handle", .serialized, .timeLimit(.minutes(10)))
 struct MalformedEditTests {
   /// An edit that some parser, database or address on the way cannot handle.
   struct Kind: Sendable, CustomStringConvertible {
@@ -64,15 +61,15 @@ struct MalformedEditTests {
     String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
   }
 
-  @Test func cost500GoodOnesNothing() async throws {
-    try await Self.run(at: RealKinto.address)
+  @Test(arguments: KintoKind.present)
+  func cost500GoodOnesNothing(_ kind: KintoKind) async throws {
+    try await kind.with(["items"]) { try await Self.run($0) }
   }
 
   /// Makes 500 edits of all kinds among 500 good ones.
   ///
   /// It syncs until only the edits with a named reason wait.
-  static func run(at address: String?) async throws {
-    let kinto = try await RealKinto(["items"], at: address)
+  private static func run(_ kinto: RealKinto) async throws {
     try await kinto.put("items", "pulled", "\"value\":1")
     let store = InMemoryStore()
     let source = try kinto.source()

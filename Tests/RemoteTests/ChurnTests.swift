@@ -50,20 +50,10 @@ struct ChurnTests {
 
   private static let thousand = Load(records: 400, changes: 1000, portion: 25, pageSize: 20)
 
-  @Test(.enabled(if: RealKinto.address != nil, "Tests/run --all starts the server."), arguments: Seeds.all)
-  func endEqualAtKinto(_ seed: UInt64) async throws {
-    try await TriedRemote.withKinto(at: RealKinto.address, seed: seed) {
-      try await Self.expectEqual($0, seed: seed, Self.thousand)
-    }
-  }
-
-  @Test(
-    .enabled(
-      if: RealKinto.postgresAddress != nil,
-      "Tests/run --all starts the server, where PostgreSQL is installed."))
-  func endEqualAtKintoWithPostgreSQL() async throws {
-    try await TriedRemote.withKinto(at: RealKinto.postgresAddress, seed: 1) {
-      try await Self.expectEqual($0, seed: 1, Self.thousand)
+  @Test(arguments: KintoKind.trials)
+  func endEqualAtKinto(_ trial: KintoKind.Trial) async throws {
+    try await TriedRemote.withKinto(trial.kind, seed: trial.seed) {
+      try await Self.expectEqual($0, seed: trial.seed, Self.thousand)
     }
   }
 

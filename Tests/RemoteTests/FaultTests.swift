@@ -39,9 +39,9 @@ struct FaultTests {
     }
   }
 
-  @Test(.enabled(if: RealKinto.address != nil, "Tests/run --all starts the server."), arguments: Seeds.all)
-  func endEqualAtKinto(_ seed: UInt64) async throws {
-    try await TriedRemote.withKinto(at: RealKinto.address, seed: seed, faults: 0.1) {
+  @Test(arguments: KintoKind.trials)
+  func endEqualAtKinto(_ trial: KintoKind.Trial) async throws {
+    try await TriedRemote.withKinto(trial.kind, seed: trial.seed, faults: 0.1) {
       try await Self.expectEqual($0, records: 600)
     }
   }
@@ -54,10 +54,10 @@ struct FaultTests {
   }
 
   /// Only an answer that never comes takes a deadline. All other requests end in seconds.
-  @Test(.enabled(if: RealKinto.address != nil, "Tests/run --all starts the server."))
-  func thousandsOfRecordsEndEqualInTime() async throws {
+  @Test(arguments: KintoKind.present.filter { $0 != .kintoWithPostgreSQL })
+  func thousandsOfRecordsEndEqualInTime(_ kind: KintoKind) async throws {
     for seed in 1...UInt64(Seeds.isSoak ? 60 : 5) {
-      try await TriedRemote.withKinto(at: RealKinto.address, seed: seed, faults: 0.1) { remote in
+      try await TriedRemote.withKinto(kind, seed: seed, faults: 0.1) { remote in
         try await remote.write((0..<3000).map { (number: Int) in ("k\(number)", number) })
         let mirror = try await TriedRemote.Mirror(remote, pageSize: 100)
         let start = ContinuousClock.now

@@ -70,9 +70,14 @@ struct TriedRemote: Sendable {
 extension TriedRemote {
   /// Runs a body with a new bucket, behind a proxy with faults.
   static func withKinto(
-    at address: String?, seed: UInt64, faults: Double = 0, _ body: (TriedRemote) async throws -> Void
+    _ kind: KintoKind = .kinto, seed: UInt64, faults: Double = 0, _ body: (TriedRemote) async throws -> Void
   ) async throws {
-    let kinto = try await RealKinto(["items"], at: address)
+    try await kind.with(["items"]) { try await with($0, seed: seed, faults: faults, body) }
+  }
+
+  private static func with(
+    _ kinto: RealKinto, seed: UInt64, faults: Double, _ body: (TriedRemote) async throws -> Void
+  ) async throws {
     try await withProxy(kinto.server, seed, faults) { proxy, clock in
       var options = KintoSource.Options()
       options.allowsPlainHTTP = true

@@ -1,5 +1,6 @@
 import CanonicalSync
 import Foundation
+import InMemoryAdapters
 import SyncAdapters
 import SyncServing
 import Synchronization
@@ -51,6 +52,27 @@ struct RightsTests {
       #expect(
         await service.ask("GET", "\(Self.records)?_since=\(delta.etag)", headers: ann).list[0]["owner"]
           as? String == "ann")
+    }
+  }
+
+  @Test(arguments: ServedKind.present)
+  func aMirrorWhoseRightsShrinkRemovesTheRestUnasked(_ kind: ServedKind) async throws {
+    try await ServedStore.with(kind) { served in
+      try await served.put("games", (0..<60).map { ("g\($0)", #"{"id":"g\#($0)","seats":\#($0)}"#) })
+      let last = Mutex<Int64>(100)
+      let service = try await served.service { @Sendable _ in
+        let own = ServiceCaller.Scope.matching(.atMost("seats", .integer(last.withLock { $0 })))
+        return ServiceCaller("ann", reads: { $0 == "games" ? own : .everything }, writes: { _ in .nothing })
+      }
+      let store = InMemoryStore()
+      let engine = try await SyncEngine(
+        schema: served.schema, store: store, source: ServiceTransport(service: service).source(),
+        options: SyncOptions(massDeletionRecords: 10))
+      #expect(try await engine.sync()["games"].inserted == 60)
+      last.withLock { $0 = 2 }
+      let result = try await engine.sync()
+      #expect(result.refusedSweeps.isEmpty && result.failures.isEmpty)
+      #expect(store.records(of: "games").map(\.id.key).sorted() == ["g0", "g1", "g2"])
     }
   }
 

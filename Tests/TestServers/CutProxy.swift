@@ -2,9 +2,10 @@ import CanonicalSyncListening
 import Foundation
 import Synchronization
 
-/// A proxy on loopback that ends its first connection after a number of bytes.
+/// A proxy on loopback that ends its first connection after a number of bytes, or none.
 ///
-/// The bytes of the answer count, whatever their meaning.
+/// The bytes of the answer count, whatever their meaning. Connections go to its servers in turn, past
+/// those that take none.
 package final class CutProxy: Sendable {
   /// The port.
   package var port: Int { listener.port }
@@ -12,33 +13,35 @@ package final class CutProxy: Sendable {
   package var longest: Int { state.withLock { $0.longest } }
 
   private let listener: LoopbackListener
-  private let upstream: Int
+  private let upstreams: [Int]
   private let cut: Int
   private let state = Mutex((connections: 0, longest: 0))
 
-  /// Runs a body with a proxy before a server on this machine, and stops it.
+  /// Runs a body with a proxy before servers on this machine, and stops it.
   package static func with(
-    _ upstream: Int, cuttingAfter cut: Int, _ body: (CutProxy) async throws -> Void
+    _ upstreams: Int..., cuttingAfter cut: Int = .max, _ body: (CutProxy) async throws -> Void
   ) async throws {
-    let proxy = try CutProxy(upstream, cut)
+    let proxy = try CutProxy(upstreams, cut)
     proxy.listener.serve { proxy.serve($0) }
     defer { proxy.listener.stop() }
     try await body(proxy)
   }
 
-  private init(_ upstream: Int, _ cut: Int) throws {
+  private init(_ upstreams: [Int], _ cut: Int) throws {
     listener = try LoopbackListener()
-    self.upstream = upstream
+    self.upstreams = upstreams
     self.cut = cut
   }
 
   private func serve(_ client: StreamSocket) {
-    let isFirst = state.withLock { state in
+    let number = state.withLock { state in
       state.connections += 1
-      return state.connections == 1
+      return state.connections
     }
+    let isFirst = number == 1
     defer { client.close() }
-    guard let server = try? StreamSocket.connected(to: upstream) else { return }
+    let turns = (0..<upstreams.count).lazy.map { self.upstreams[(number + $0) % self.upstreams.count] }
+    guard let server = turns.compactMap({ try? StreamSocket.connected(to: $0) }).first else { return }
     let hasPassed = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       Self.pass(from: client, to: server)

@@ -8,7 +8,7 @@ import Synchronization
 /// A new bucket at the server that `Tests/run` started, with the requests of other clients.
 package struct RealKinto: Sendable {
   package let server: String
-  package let bucket = "b" + UUID().uuidString.filter { $0 != "-" }
+  package let bucket: String
   package let transport = CountingTransport()
 
   /// The address of the server that keeps records in memory.
@@ -20,10 +20,13 @@ package struct RealKinto: Sendable {
   /// Creates a new bucket with empty collections.
   package init(_ collections: String...) async throws { try await self.init(collections) }
 
-  /// Creates a new bucket with empty collections, at a given server.
-  package init(_ collections: [String], at address: String? = Self.address) async throws {
+  /// Creates a bucket, by default a new one, with empty collections, at a given server.
+  package init(
+    _ collections: [String], at address: String? = Self.address, bucket: String? = nil
+  ) async throws {
     guard let address else { throw CocoaError(.fileNoSuchFile) }
     server = address
+    self.bucket = bucket ?? "b" + UUID().uuidString.filter { $0 != "-" }
     try await send("PUT", "")
     for name in collections { try await send("PUT", "/collections/\(name)") }
     transport.reset()

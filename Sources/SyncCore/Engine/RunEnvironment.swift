@@ -22,6 +22,8 @@ struct RunEnvironment: Sendable {
   var emit: @Sendable (SyncEvent) -> Void
   /// What converts records of older versions.
   var upgrades = ModelUpgrades()
+  /// What the app wants of each type.
+  var filters = RecordFilters()
   /// Measures the sync.
   var meter = SyncMeter()
 
@@ -42,7 +44,7 @@ struct RunEnvironment: Sendable {
   /// Returns the scope of a type's checkpoints.
   func scope(of entity: Entity, store identity: String) -> Checkpoint.Scope {
     Checkpoint.Scope(
-      source: source.identity, query: source.query(for: entity.type), schemaVersion: entity.schemaVersion,
+      source: source.identity, query: query(for: entity.type), schemaVersion: entity.schemaVersion,
       store: identity)
   }
 
@@ -71,7 +73,7 @@ struct RunEnvironment: Sendable {
       if upgrades.concern(request.entity.type) {
         page.changes = page.changes.map { upgrades.arriving($0, request.entity, emit) }
       }
-      return page
+      return try await selected(page, of: request.entity)
     })
   }
 

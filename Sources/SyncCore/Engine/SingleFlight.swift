@@ -187,6 +187,8 @@ struct SyncScope: Hashable, Sendable {
   var pulls: Bool
   var pushes: Bool
   var allowsMassDeletion: Bool
+  /// The revision of the filters; the sync may have later ones.
+  var filters: Int
   /// The types that go first.
   ///
   /// Order leaves nothing out, so it does not count in ``covers(_:)``.
@@ -197,7 +199,7 @@ struct SyncScope: Hashable, Sendable {
   /// - Parameter canPush: Whether there is a sink; without one a sync of both directions is a pull.
   /// - Throws: `invalidConfiguration` for a type that is not declared, and for a push without a
   ///   sink.
-  init(_ request: SyncRequest, of schema: SyncSchema, canPush: Bool) throws(SyncError) {
+  init(_ request: SyncRequest, of schema: SyncSchema, canPush: Bool, filters: Int = 0) throws(SyncError) {
     for type in (request.types ?? []) + request.fullPull + request.priority {
       _ = try schema.entity(type, during: "starting a sync")
     }
@@ -211,6 +213,7 @@ struct SyncScope: Hashable, Sendable {
     fullPull = pulls ? request.fullPull.intersection(types) : []
     versionsStartOver = request.versionsStartOver && !fullPull.isEmpty
     allowsMassDeletion = request.allowsMassDeletion
+    self.filters = filters
     first = request.priority
   }
 
@@ -222,6 +225,7 @@ struct SyncScope: Hashable, Sendable {
       && (versionsStartOver || !other.versionsStartOver)
       && (pulls || !other.pulls) && (pushes || !other.pushes)
       && (allowsMassDeletion || !other.allowsMassDeletion || !other.pulls)
+      && (filters >= other.filters || !other.pulls)
   }
 }
 

@@ -140,7 +140,8 @@ public final class SyncEngine: Sendable {
         try StoreAccount.demand(account, in: snapshot)
       }
     }
-    let scope = try SyncScope(request, of: schema, canPush: environment.sink != nil)
+    let scope = try SyncScope(
+      request, of: schema, canPush: environment.sink != nil, filters: environment.filters.revision)
     var measured = environment
     measured.meter = SyncMeter()
     let run = SyncRun(
@@ -150,6 +151,9 @@ public final class SyncEngine: Sendable {
       raise: { environment.priorities.raise($0) }
     ) { (first) throws(SyncError) in
       onBegin()
+      var run = run
+      // Those of now: a call that had to wait must not go back to earlier ones.
+      run.environment.filters = environment.filters.frozen
       do throws(SyncError) {
         let result = try await run.perform(first: first)
         hub.emit(.finished(result))

@@ -3,7 +3,7 @@ import SyncPorts
 
 /// One sync from its lease to its result.
 struct SyncRun {
-  let environment: RunEnvironment
+  var environment: RunEnvironment
   let request: SyncRequest
   let scope: SyncScope
   let stop: StopSignal

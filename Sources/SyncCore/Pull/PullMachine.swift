@@ -297,6 +297,7 @@ struct PullMachine {
       // reveals that.
       oldToken = pass.base ?? pass.candidate ?? oldToken
     }
+    if reason == .selectionChanged, checkpoint.sweptPass > 0 { checkpoint.hasNewQuery = true }
     pass = Checkpoint.Pass(
       number: max(pass.number, checkpoint.lastPass) + 1, base: base,
       coverage: base == nil ? .full : .delta)
@@ -347,7 +348,7 @@ struct StallDetector {
   mutating func isStuck(after position: PullPosition?, page: RecordPage) -> Bool {
     guard case .more(let token, _) = page.next else { return false }
     if position == .resume(token) || landmark == token { strikes += 1 }
-    empty = page.changes.isEmpty && !page.endsList ? empty + 1 : 0
+    empty = page.changes.isEmpty && page.leftOut == 0 && !page.endsList ? empty + 1 : 0
     pages += 1
     if pages == stride {
       landmark = token

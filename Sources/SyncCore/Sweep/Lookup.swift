@@ -35,6 +35,7 @@ struct Lookup {
         // A malformed record exists at the remote as well.
         answer.present = changes.filter { if case .tombstone = $0 { false } else { true } }
           .map { environment.upgrades.arriving($0, entity, environment.emit).stamped(epoch: epoch) }
+          .filter { environment.filters.wants($0, entity) }
         return answer
       case .failure(let error):
         guard try await environment.waitToRetry(after: error, failures: answer.requests, of: type) else {

@@ -12,6 +12,8 @@ public struct RecordPage: Hashable, Sendable {
   public var present: [PresentRecord] = []
   /// The number of ``changes`` that the engine added for ``present``.
   package var contents = 0
+  /// The number of listed records that the app's filter left out of ``changes``.
+  package var leftOut = 0
   /// Whether another list begins after the page, so that an empty page is no sign of a pass without end.
   package var endsList = false
   /// On the first page, the token of the next delta.
@@ -25,7 +27,7 @@ public struct RecordPage: Hashable, Sendable {
   public var next: Continuation
 
   /// The number of records that the remote listed, with or without their contents.
-  package var listed: Int { changes.count - contents + present.count }
+  package var listed: Int { changes.count + leftOut - contents + present.count }
 
   /// Creates a page.
   public init(
@@ -86,4 +88,8 @@ public enum ResetReason: String, Hashable, Sendable, Codable {
   case remoteReplaced
   /// The listed content changed during the listing. The pass starts over.
   case contentChanged
+  /// The remote shows another part of its records than before, as when rights have changed.
+  ///
+  /// What the complete listing lacks is removed without a confirmation.
+  case selectionChanged
 }

@@ -56,6 +56,14 @@ struct SyncScopeTests {
     #expect(throws: (any Error).self) { try Asked.push.scope(canPush: false) }
   }
 
+  @Test func servesThoseAloneWhoAskedUnderNoLaterFilters() throws {
+    var (former, later) = (try Asked.teams.scope(), try Asked.teams.scope())
+    (former.filters, later.filters) = (1, 2)
+    #expect(later.covers(former) && !former.covers(later))
+    later.pulls = false
+    #expect(former.covers(later))
+  }
+
   @Test func isOfDeclaredTypes() throws {
     let schema = try SyncSchema(World.teams)
     for request in [

@@ -34,6 +34,9 @@ package struct ScheduleService: Sendable {
       observers: [metrics])
   }
 
+  /// The edits of the store; see ``records(in:)``.
+  var edits: LocalEdits { engine.edits }
+
   // MARK: Syncing
 
   /// Syncs if the policy says so; otherwise does nothing and returns `nil`.

@@ -1,23 +1,25 @@
 import Dispatch
 import Foundation
-import ScheduleService
+import SyncServing
 import Synchronization
 
-/// Answers GET requests on a loopback port, for a trial alone.
+/// Answers requests on a loopback port, for a trial alone.
 ///
-/// It has no TLS, no limits and no keep-alive. A service that others reach belongs behind a web
+/// It has no TLS and no keep-alive, and takes no bodies. A service that others reach belongs behind a web
 /// framework, as `Examples/ServerApp/README.md` shows.
 final class LoopbackListener: Sendable {
   let port: UInt16
   private let listening: Int32
   private let isOpen = Atomic(true)
 
+  typealias Answer = @Sendable (ServiceRequest) async -> ServiceResponse
+
   /// A failure of the system's sockets.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  init(port: UInt16, answer: @escaping @Sendable (_ path: String) async -> Answer) throws {
+  init(port: UInt16, answer: @escaping Answer) throws {
     #if os(Linux)
       let stream = Int32(SOCK_STREAM.rawValue)
     #else
@@ -66,54 +68,87 @@ final class LoopbackListener: Sendable {
   }
 
   /// Answers on a thread of the connection's own, which a slow client may hold up.
-  private static func serve(_ connection: Int32, _ answer: @escaping @Sendable (String) async -> Answer) {
+  private static func serve(_ connection: Int32, _ answer: @escaping Answer) {
     Thread.detachNewThread {
       defer { _ = Foundation.close(connection) }
       var patience = timeval(tv_sec: 5, tv_usec: 0)
       for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
         setsockopt(connection, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
       }
-      guard let path = path(from: connection) else { return }
-      let answered = Mutex<Answer?>(nil)
-      let isThere = DispatchSemaphore(value: 0)
-      Task {
-        let answer = await answer(path)
-        answered.withLock { $0 = answer }
-        isThere.signal()
+      guard let request = request(from: connection) else { return }
+      let response = wait { await answer(request) }
+      guard send(head(of: response), to: connection) else { return }
+      switch response.body {
+      case .bytes(let body): send(body, to: connection)
+      case .stream(let next):
+        while let part = wait({ await next() }), send(part, to: connection) {}
       }
-      isThere.wait()
-      if let answer = answered.withLock({ $0 }) { write(answer, to: connection) }
     }
   }
 
-  /// Reads a request's head, and returns its path.
-  private static func path(from connection: Int32) -> String? {
-    var head: [UInt8] = []
+  /// Runs a task, and blocks this thread of the connection until it has a result.
+  private static func wait<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
+    let box = ResultBox<Value>()
+    Task {
+      let value = await body()
+      box.result.withLock { $0 = value }
+      box.isThere.signal()
+    }
+    while true {
+      box.isThere.wait()
+      if let value = box.result.withLock({ $0 }) { return value }
+    }
+  }
+
+  /// Reads a request's head; `nil` for what is no request.
+  private static func request(from connection: Int32) -> ServiceRequest? {
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while head.count < 16_384 {
+    while bytes.count < 16_384 {
       let count = recv(connection, &buffer, buffer.count, 0)
       guard count > 0 else { return nil }
-      head += buffer[..<count]
-      if String(decoding: head, as: UTF8.self).contains("\r\n\r\n") { break }
+      bytes += buffer[..<count]
+      if String(decoding: bytes, as: UTF8.self).contains("\r\n\r\n") { break }
     }
-    let words = String(decoding: head, as: UTF8.self).prefix { $0 != "\r\n" }.split(separator: " ")
-    return words.count == 3 && words[0] == "GET" ? String(words[1]) : nil
+    let lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\r\n", omittingEmptySubsequences: false)
+    let words = lines.first?.split(separator: " ") ?? []
+    guard words.count == 3 else { return nil }
+    var headers: [String: String] = [:]
+    for line in lines.dropFirst().prefix(while: { !$0.isEmpty }) {
+      guard let colon = line.firstIndex(of: ":") else { return nil }
+      headers[String(line[..<colon])] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    }
+    return ServiceRequest(String(words[0]), String(words[1]), headers: headers)
   }
 
-  private static func write(_ answer: Answer, to connection: Int32) {
-    let body = Array(answer.body.utf8)
-    let head =
-      "HTTP/1.1 \(answer.status) -\r\nContent-Type: \(answer.contentType)\r\nContent-Length: \(body.count)\r\n"
-      + "Connection: close\r\n\r\n"
-    var bytes = Array(head.utf8) + body
-    while !bytes.isEmpty {
-      #if os(Linux)
-        let count = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-      #else
-        let count = send(connection, bytes, bytes.count, 0)
-      #endif
-      guard count > 0 else { return }
-      bytes.removeFirst(count)
-    }
+  private static func head(of response: ServiceResponse) -> [UInt8] {
+    var head = "HTTP/1.1 \(response.status) -\r\nConnection: close\r\n"
+    if case .bytes(let body) = response.body { head += "Content-Length: \(body.count)\r\n" }
+    for (name, value) in response.headers { head += "\(name): \(value.filter { !$0.isNewline })\r\n" }
+    return Array((head + "\r\n").utf8)
   }
+
+  /// Sends bytes; `false` once the client is gone.
+  @discardableResult
+  private static func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      #if os(Linux)
+        let flags = Int32(MSG_NOSIGNAL)
+      #else
+        let flags: Int32 = 0
+      #endif
+      let count = rest.withUnsafeBytes { Foundation.send(connection, $0.baseAddress, $0.count, flags) }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+}
+
+/// Where a task leaves its result for a thread.
+private final class ResultBox<Value: Sendable>: Sendable {
+  let result = Mutex<Value?>(nil)
+  let isThere = DispatchSemaphore(value: 0)
 }

@@ -4,12 +4,14 @@ import Foundation
 import InMemoryAdapters
 import PostgresAdapters
 import ScheduleService
+import SyncServing
 
 /// One of the servers that answer for the schedule.
 ///
 /// `server-app STORE DIRECTORY PORT SECONDS` answers on a loopback port (0 for a free one, which it
 /// prints), from the store at an address of PostgreSQL, which it syncs with a directory of records
-/// every so many seconds, a day at the most. SIGTERM and Ctrl-C stop it.
+/// every so many seconds, a day at the most. Kinto's clients read the same records under `/v1/`. SIGTERM and
+/// Ctrl-C stop it.
 @main struct ServerApp {
   /// The time that stopping may take.
   private static let grace = Duration.seconds(10)
@@ -39,7 +41,16 @@ import ScheduleService
     let service = try await ScheduleService(
       store: store, source: try DirectorySource(directory: directory, identity: "schedule"),
       policy: SyncPolicy(interval: interval), connectivity: ManualConnectivity(.online))
-    let listener = try LoopbackListener(port: port) { path in await service.answer(path) }
+    let records = try await service.records(in: store)
+    let listener = try LoopbackListener(port: port) { request in
+      if request.target.hasPrefix("/v1/") { return await records.respond(to: request) }
+      guard request.method == "GET" else { return ServiceResponse(status: 405) }
+      let answer = await service.answer(request.target)
+      return ServiceResponse(
+        status: answer.status, headers: ["Content-Type": answer.contentType],
+        body: .bytes(Array(answer.body.utf8))
+      )
+    }
     say("http://127.0.0.1:\(listener.port)/")
 
     await withTaskGroup(of: Void.self) { tasks in

@@ -1,6 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 import ScheduleService
+import SyncServing
 import Testing
 
 @Suite("The schedule service", .timeLimit(.minutes(10)))
@@ -49,6 +50,25 @@ struct ScheduleServiceTests {
     #expect(try await service().syncIfDue() == nil)
     clock.advance(by: .seconds(1))
     #expect(try await service().syncIfDue()?.total.inserted == 1)
+  }
+
+  @Test func letsOtherClientsReadTheRecordsAndWriteNone() async throws {
+    let service = try await service()
+    _ = try await service.syncIfDue()
+    let records = try await service.records(in: store)
+    let games = "/v1/buckets/league/collections/games/records"
+    let list = await records.respond(to: ServiceRequest("GET", games))
+    #expect(list.status == 200)
+    #expect(String(decoding: list.bytes, as: UTF8.self).contains(#""date":"2026-04-01""#))
+    for method in ["PUT", "DELETE"] {
+      #expect(await records.respond(to: ServiceRequest(method, "\(games)/1")).status == 403)
+    }
+    addGame("2")
+    clock.advance(by: .seconds(300))
+    _ = try await service.syncIfDue()
+    let since = list.headers["ETag"]?.filter(\.isNumber) ?? ""
+    let delta = await records.respond(to: ServiceRequest("GET", "\(games)?_since=\(since)"))
+    #expect(String(decoding: delta.bytes, as: UTF8.self).contains(#""id":"2""#))
   }
 
   @Test func asksForNothingWhileTheNetworkIsAway() async throws {

@@ -48,6 +48,8 @@ struct ThreeServersTests {
       #expect(metrics.contains("# TYPE schedule_position gauge"))
       #expect(metrics.contains(#"schedule_answers_total{cache="hit"}"#))
       #expect(metrics.contains(#"canonicalsync_store_records{type="games"} 4"#))
+      let records = try await servers.get(number, "v1/buckets/league/collections/games/records")
+      #expect(records.components(separatedBy: #""home_team_id""#).count == 5, "\(records)")
     }
     for number in 0..<3 {
       servers.signal(number, SIGTERM)
