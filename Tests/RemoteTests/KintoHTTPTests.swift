@@ -5,8 +5,8 @@ import Testing
 
 /// Kinto's client for Python cannot tell a service from Kinto.
 @Suite(
-  "kinto-http", .enabled(if: RealKinto.address != nil, "Tests/run --all installs it with Kinto."), .serialized,
-  .timeLimit(.minutes(10)))
+  "kinto-http", .enabled(if: RealKinto.address != nil, "Tests/run --all installs it with Kinto."),
+  .serialized, .timeLimit(.minutes(10)))
 struct KintoHTTPTests {
   private static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
 
