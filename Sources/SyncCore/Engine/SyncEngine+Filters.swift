@@ -23,7 +23,9 @@ extension SyncEngine {
   /// Filters are not stored. An app sets them at each launch, before its first sync. A sync that is under way
   /// ends with the filters with which it began.
   ///
-  /// - Parameter condition: The condition; `nil` for all records.
+  /// - Parameters:
+  ///   - condition: The condition; `nil` for all records.
+  ///   - type: The type.
   /// - Throws: `invalidConfiguration` for a type that is not declared, and for a condition with a comparison
   ///   that has no sound result.
   public func setFilter(_ condition: Condition?, for type: RecordType) throws(SyncError) {
