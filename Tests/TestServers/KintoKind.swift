@@ -64,6 +64,8 @@ package enum KintoKind: String, CaseIterable, Sendable {
         let result = await Self.serve(store, collections, body)
         await store.close()
         try result.get()
+      #else
+        throw CocoaError(.featureUnsupported)
       #endif
     case .serviceOverPostgreSQL:
       #if Postgres
@@ -73,6 +75,8 @@ package enum KintoKind: String, CaseIterable, Sendable {
           await store.close()
           try result.get()
         }
+      #else
+        throw CocoaError(.featureUnsupported)
       #endif
     }
   }
