@@ -15,7 +15,14 @@ import Testing
 enum ServedKind: String, CaseIterable, Sendable {
   case memory, sqlite, postgres
 
-  static var present: [ServedKind] { allCases.filter { $0 != .postgres || Database.isThere } }
+  static var present: [ServedKind] {
+    #if Postgres
+      let hasDatabase = Database.isThere
+    #else
+      let hasDatabase = false
+    #endif
+    return allCases.filter { $0 != .postgres || hasDatabase }
+  }
 }
 
 /// A store, and the services of it.
@@ -53,21 +60,25 @@ struct ServedStore: Sendable {
       try await body(ServedStore(open: open, store: try await open(), schema: schema))
       for store in stores.withLock({ $0 }) { await store.close() }
     case .postgres:
-      try await Database.withSchema { name in
-        let handles = Handles()
-        let open = { @Sendable () async throws -> any LocalStore in
-          let store = handles.keep(try await Database.open(name))
-          try await store.register(schema)
-          return store
-        }
-        do {
-          try await body(ServedStore(open: open, store: try await open(), schema: schema))
-        } catch {
+      #if Postgres
+        try await Database.withSchema { name in
+          let handles = Handles()
+          let open = { @Sendable () async throws -> any LocalStore in
+            let store = handles.keep(try await Database.open(name))
+            try await store.register(schema)
+            return store
+          }
+          do {
+            try await body(ServedStore(open: open, store: try await open(), schema: schema))
+          } catch {
+            await handles.closeAll()
+            throw error
+          }
           await handles.closeAll()
-          throw error
         }
-        await handles.closeAll()
-      }
+      #else
+        throw CocoaError(.featureUnsupported)
+      #endif
     }
   }
 
