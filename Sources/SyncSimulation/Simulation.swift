@@ -123,14 +123,16 @@ public struct Simulation: Sendable {
     }
   }
 
-  /// Replays a recorded world.
+  /// Replays a recorded world, with the hazards that it was made with.
   ///
   /// - Parameters:
   ///   - recording: The choices of the world.
   ///   - keepsTimeline: Whether the outcome has a line for each event.
   public func replay(_ recording: Recording, keepsTimeline: Bool = false) -> Outcome {
     let single = recording.fault.map { FaultPlan.Single(call: $0.call, kind: $0.kind) }
-    return run(keepsTimeline: keepsTimeline, fault: single) {
+    var simulation = self
+    simulation.hazards = recording.hazards ?? hazards
+    return simulation.run(keepsTimeline: keepsTimeline, fault: single) {
       Choices(script: recording.choices, trace: $0)
     }
   }
@@ -152,7 +154,8 @@ public struct Simulation: Sendable {
         hash: trace.hash, steps: world.executor.steps, calls: world.faults.calls,
         recording: Recording(
           choices: choices.made, fault: fault.map { Recording.Fault(call: $0.call, kind: $0.kind) },
-          version: LibraryVersion.current),
+          version: LibraryVersion.current,
+          hazards: hazards == Set(Hazard.allCases) ? nil : hazards),
         timeline: trace.events.timeline, events: trace.events)
     } catch {
       return Outcome(

@@ -25,6 +25,16 @@ struct RecordingTests {
     #expect(older.version == "0.9" && older.choices == [1, 2] && older.fault?.call == 3)
   }
 
+  @Test func keepsItsHazards() throws {
+    var simulation = Simulation()
+    simulation.hazards = [.localEdits, .duplicates]
+    let outcome = simulation.run(seed: 5)
+    let recording = try #require(Recording(text: outcome.recording.text))
+    #expect(recording.hazards == simulation.hazards)
+    #expect(Simulation().replay(recording).hash == outcome.hash)
+    #expect(Recording(text: "canonicalsync-world 1\nhazards localEdits,weather\n1 2\n") == nil)
+  }
+
   /// In a process with random hash seeds, no two dictionaries have the same order.
   @Test(arguments: [1, 7, 107_000] as [UInt64])
   func isTheSameHoweverOftenItHappens(_ seed: UInt64) {

@@ -119,7 +119,7 @@ extension OutboxEntry {
   }
 
   /// Whether the edit waits for the app, because another one of its group has lost.
-  var isOfBrokenGroup: Bool {
+  package var isOfBrokenGroup: Bool {
     if case .refused(let reason, _) = state { reason.hasPrefix(Self.brokenGroup) } else { false }
   }
 }

@@ -71,7 +71,7 @@ final class EditWatch: Sendable {
       checkAuthor(of: conflict, before)
       checkClock(of: conflict, before, after, incarnation)
       // A form may also be overtaken by the app's own edit.
-      if !isByApp { checkHonesty(of: conflict, incarnation) }
+      if !isByApp { checkHonesty(of: conflict, before, incarnation) }
       switch conflict.winner {
       case .local: ledger.saw(.conflictWon)
       case .remote: ledger.saw(.conflictLost)
@@ -106,7 +106,11 @@ final class EditWatch: Sendable {
       let entity = incarnation.schema.synced(with: traits)[conflict.id.type]
     else { return }
     var others = [conflict.remoteStamp, conflict.base.flatMap(entity.statedStamp(in:))]
-    if case .upsert(let record) = conflict.remote { others.append(entity.statedStamp(in: record.payload)) }
+    if case .upsert(let record) = conflict.remote {
+      others.append(entity.statedStamp(in: record.payload))
+      // A copy that the remote took later than now shows that the clock is behind.
+      others.append(EditStamp(physical: record.version.modifiedAt))
+    }
     // Stamps of one clock can be compared, however far ahead it is.
     guard !others.contains(where: { ($0?.physical ?? now) > now + bound }) else { return }
     ledger.saw(.wrongClockMet)
@@ -122,7 +126,7 @@ final class EditWatch: Sendable {
   }
 
   /// No conflict is with the result of the edit itself or of an earlier one.
-  private func checkHonesty(of conflict: Conflict, _ incarnation: Incarnation) {
+  private func checkHonesty(of conflict: Conflict, _ before: StoreView, _ incarnation: Incarnation) {
     let sights = ledger.sights
     // Versions that start over do not identify the writer.
     guard sights[.remoteWiped] == nil, sights[.sourceExchanged] == nil,
@@ -134,7 +138,9 @@ final class EditWatch: Sendable {
       conflict.base != nil, sights[.replicaLagged] == nil,
       // The same holds for a record that a listing left out.
       sights[.leftOut] == nil,
-      !state.withLock({ $0.givenUp.contains(conflict.id) })
+      !state.withLock({ $0.givenUp.contains(conflict.id) }),
+      // The edit of a duplicate, which its winner was given, is another one than the winner's own.
+      !before.outbox.contains(where: { $0 != conflict.id && $1.edit.stamp == conflict.local.stamp })
     else { return }
     let met: (version: Version, isDeletion: Bool)? =
       switch conflict.remote {

@@ -149,9 +149,10 @@ final class Watch: Sendable {
     return Look(view: view, touched: touched, records: records, number: number)
   }
 
-  /// Checks the effect of a transaction.
+  /// Checks the effect of a transaction, which makes the store forget a person if `isForgetting`.
   func committed(
-    _ find: Find, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation
+    _ find: Find, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation,
+    isForgetting: Bool
   ) {
     let moment = "before a transaction of \(incarnation)"
     if let seen = find.view { compare(seen, moment, as: incarnation.schema) }
@@ -165,7 +166,7 @@ final class Watch: Sendable {
     let touched = look.touched
     if case .lease(let lease) = authority { pushes.settled(touched.outbox, under: lease.fence) }
     let ids = touched.records.sorted()
-    let moves = moves(before, after, touched, incarnation)
+    let moves = isForgetting ? [] : moves(before, after, touched, incarnation)
     tell(before, after, touched, moves, under: authority, by: incarnation)
     checkFence(authority, incarnation)
     checkOrder(before, after, ids, incarnation)
@@ -184,9 +185,9 @@ final class Watch: Sendable {
     }
     checkOrigins(before, after, ids, moves.flatMap { $0.pages ?? [] }, incarnation)
     if touched.values.contains(where: { $0.hasPrefix(Self.accountKey) }) {
-      state.withLock { $0.isOwned = !incarnation.isForgetting }
+      state.withLock { $0.isOwned = !isForgetting }
     }
-    if incarnation.isForgetting, !touched.records.isEmpty || !touched.outbox.isEmpty {
+    if isForgetting, !touched.records.isEmpty || !touched.outbox.isEmpty {
       checkForgotten(before, after, by: incarnation)
     }
     if case .app = authority {
@@ -210,7 +211,6 @@ final class Watch: Sendable {
   ) -> [Move] {
     types.compactMap { type in
       guard touched.checkpoints.contains(type), !incarnation.isLoading,
-        !incarnation.isForgetting,
         let checkpoint = after.checkpoints[type]
       else { return nil }
       let earlier = before.checkpoints[type]

@@ -8,6 +8,8 @@ public struct Recording: Hashable, Sendable {
   ///
   /// Another version may make another world of them.
   public var version: String?
+  /// The possible hazards of the world; `nil` for those of the simulation that replays it.
+  public var hazards: Set<Hazard>?
 
   /// One fault at one call.
   public struct Fault: Hashable, Sendable {
@@ -24,18 +26,23 @@ public struct Recording: Hashable, Sendable {
   }
 
   /// Creates a recording.
-  public init(choices: [UInt32], fault: Fault? = nil, version: String? = nil) {
+  public init(
+    choices: [UInt32], fault: Fault? = nil, version: String? = nil, hazards: Set<Hazard>? = nil
+  ) {
     self.choices = choices
     self.fault = fault
     self.version = version
+    self.hazards = hazards
   }
 
   private static let title = "canonicalsync-world 1"
 
-  /// The recording as a small text file: a title, the version, any fault, and the choices.
+  /// The recording as a small text file: a title, the version, any hazards and
+  /// fault, and the choices.
   public var text: String {
     var lines = [Self.title]
     if let version { lines.append("version \(version)") }
+    if let hazards { lines.append("hazards \(hazards.map(\.rawValue).sorted().joined(separator: ","))") }
     if let fault { lines.append("fault \(fault.kind.rawValue) \(fault.call)") }
     var rest = choices[...]
     while !rest.isEmpty {
@@ -55,6 +62,13 @@ public struct Recording: Hashable, Sendable {
       version = String(line.dropFirst("version ".count))
       lines.removeFirst()
     }
+    var hazards: Set<Hazard>?
+    if let line = lines.first, line.hasPrefix("hazards ") {
+      let names = line.dropFirst("hazards ".count).split(separator: ",")
+      hazards = Set(names.compactMap { Hazard(rawValue: String($0)) })
+      guard hazards?.count == names.count else { return nil }
+      lines.removeFirst()
+    }
     var fault: Fault?
     if let line = lines.first, line.hasPrefix("fault ") {
       let words = line.split(separator: " ")
@@ -70,6 +84,6 @@ public struct Recording: Hashable, Sendable {
       guard let choice = UInt32(word) else { return nil }
       choices.append(choice)
     }
-    self.init(choices: choices, fault: fault, version: version)
+    self.init(choices: choices, fault: fault, version: version, hazards: hazards)
   }
 }

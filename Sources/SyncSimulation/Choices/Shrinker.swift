@@ -23,11 +23,14 @@ extension Simulation {
     _ recording: Recording, breaking promise: Promise, _ attempts: Int, while goesOn: @escaping () -> Bool
   ) -> Recording {
     var shrinker = Shrinker(best: recording.choices, attemptsLeft: attempts, goesOn: goesOn) { choices in
-      let smaller = Recording(choices: choices, fault: recording.fault)
+      var smaller = recording
+      smaller.choices = choices
       return replay(smaller).violations.first?.promise == promise
     }
     shrinker.run()
-    return Recording(choices: shrinker.best, fault: recording.fault, version: LibraryVersion.current)
+    var smallest = recording
+    (smallest.choices, smallest.version) = (shrinker.best, LibraryVersion.current)
+    return smallest
   }
 }
 

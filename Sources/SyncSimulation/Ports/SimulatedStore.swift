@@ -8,10 +8,13 @@ import Synchronization
 final class SimulatedStore: LocalStore {
   private let store: any LocalStore
   private let incarnation: Incarnation
+  /// Whether its writes make the store forget a person.
+  private let isForgetting: Bool
   /// The writes that have begun and not ended.
   private let writes = Atomic(0)
 
-  init(_ store: any LocalStore, of incarnation: Incarnation) {
+  init(_ store: any LocalStore, of incarnation: Incarnation, isForgetting: Bool = false) {
+    self.isForgetting = isForgetting
     self.store = incarnation.world.flaw.map { Self.store(store, with: $0) } ?? store
     self.incarnation = incarnation
   }
@@ -49,7 +52,7 @@ final class SimulatedStore: LocalStore {
         let result = try body(watched)
         return (result, before, try watch.look(at: transaction, touched: watched.touched))
       }
-      watch.committed(before, after, under: authority, by: incarnation)
+      watch.committed(before, after, under: authority, by: incarnation, isForgetting: self.isForgetting)
       return result
     }
   }

@@ -26,9 +26,8 @@ extension Incarnation {
 
   /// Makes the store forget the person before.
   func forgetAccount(of store: any LocalStore) async throws(SyncError) {
-    isForgetting = true
-    defer { isForgetting = false }
-    let edits = try await SyncEngine.forgetEverything(in: store)
+    let edits = try await SyncEngine.forgetEverything(
+      in: SimulatedStore(store, of: self, isForgetting: true))
     trace(as: .edit, "forgets the person before, with \(Counted(edits.count, "edit"))")
     world.ledger.saw(.accountForgotten)
   }
@@ -40,7 +39,7 @@ extension Incarnation {
   func forgetAccount(after error: SyncError) async -> Bool {
     guard error.code == .otherAccount, let store, !isDead else { return false }
     do throws(SyncError) {
-      try await forgetAccount(of: SimulatedStore(store, of: self))
+      try await forgetAccount(of: store)
       return true
     } catch {
       trace(as: .edit, "could not forget the person before: \(error.code)")

@@ -203,13 +203,14 @@ extension Incarnation {
   }
 
   /// Retries the edits that the remote refused.
-  func letRefusedEditsGo() async {
+  func letRefusedEditsGo(isFirst: Bool) async {
     guard let engine else { return }
     world.pairs.allowed()
     do throws(SyncError) {
       for entity in schema.entities {
         // A postponed edit is sent without a retry.
-        let refused = try await engine.edits.pending(entity.type).filter(\.mayBeTakenNow)
+        let refused = try await engine.edits.pending(entity.type)
+          .filter { isFirst ? $0.mayBeTakenNow : $0.isOfBrokenGroup }
         try await engine.edits.retry(entity.type, refused.map(\.id.key))
       }
     } catch {

@@ -163,7 +163,7 @@ extension Incarnation {
   func syncInCalm(isFirst: Bool) async {
     guard let engine else { return }
     connectivity.connectivity = .online
-    if isFirst, world.hasSink { await letRefusedEditsGo() }
+    if world.hasSink { await letRefusedEditsGo(isFirst: isFirst) }
     let request = SyncRequest(allowsMassDeletion: true)
     begin(request)
     do throws(SyncError) {

@@ -26,7 +26,6 @@ final class Incarnation: Sendable, CustomStringConvertible {
     var engine: SyncEngine?
     var store: (any LocalStore)?
     var isLoading = false
-    var isForgetting = false
   }
   private let state = Mutex(State())
 
@@ -61,12 +60,6 @@ final class Incarnation: Sendable, CustomStringConvertible {
   var isLoading: Bool {
     get { state.withLock { $0.isLoading } }
     set { state.withLock { $0.isLoading = newValue } }
-  }
-
-  /// Whether the store is being made to forget an account.
-  var isForgetting: Bool {
-    get { state.withLock { $0.isForgetting } }
-    set { state.withLock { $0.isForgetting = newValue } }
   }
 
   /// Sets the function that ends the tasks of a killed process.
