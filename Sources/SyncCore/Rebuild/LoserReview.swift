@@ -187,7 +187,7 @@ struct LoserWinners {
     case live(Record)
     /// It is gone, and the app has not removed it.
     case gone
-    /// The app has ended the group, so the loser goes with it.
+    /// The app or the remote has ended the group, so the loser goes with it.
     case ended
   }
 
@@ -207,10 +207,13 @@ struct LoserWinners {
     }
     let live = try Self.present(among: asked.filter { followers[$0] == nil }, in: snapshot)
     for loser in losers {
-      guard let winner = last(after: loser.loser?.winner),
-        let key = loser.base.record.flatMap({ entity.naturalKey(of: $0.withFields(of: entity)) })
-      else {
+      guard let winner = last(after: loser.loser?.winner) else {
         winners[loser.id] = .ended
+        continue
+      }
+      guard let key = loser.base.record.flatMap({ entity.naturalKey(of: $0.withFields(of: entity)) }) else {
+        // The remote's copy is no duplicate. An edit here was one, or the remote has ended the group.
+        winners[loser.id] = live[winner] == nil ? .gone : .ended
         continue
       }
       let isSame = live[winner].flatMap { entity.naturalKey(of: $0) }?.isSameUTF8(as: key) ?? false

@@ -31,6 +31,26 @@ struct LoserTests {
     #expect(try await world.outbox().isEmpty)
   }
 
+  /// Only an edit here made the loser a duplicate: the remote's copy has another key.
+  @Test(arguments: [#"{"a":1}"#, #"{"mac":"2","a":1}"#])
+  func takeTheWinnersPlaceAlsoWhereAnEditMadeThemDuplicates(_ copy: String) async throws {
+    let world = try await PushWorld(Self.entities)
+    world.remote.upsert("meters", "a", copy)
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "b", #"{"mac":"1"}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "a", ["mac": #""1""#])
+    world.clock.advance(by: .seconds(1))
+    try await world.write("meters", "b", ["b": "2"])
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    #expect(world.here().keys.sorted() == ["b"])
+    world.clock.advance(by: .seconds(1))
+    world.remote.delete("meters", "b")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["a"])
+    #expect(world.here() == world.there())
+  }
+
   @Test func electAnewAmongThemselvesWhereTheWinnerHasGone() async throws {
     let world = try await world()
     world.clock.advance(by: .seconds(1))
