@@ -56,6 +56,9 @@ struct EditSettler {
     }
     let isWhole = entry.sent.map { remoteState.fulfils($0.content, on: entry.base) } ?? false
     if let sent = entry.sent, isAnswer || isWhole || follows(remoteState, entry) {
+      if isWhole, !isAnswer, let settlement = sharing(remoteState, entry, isAnswer: false, flaw) {
+        return settlement
+      }
       guard sent != entry.edit else { return settled(by: remoteState, entry) }
       if remoteState.isSame(as: sent.content) { return rebased(entry, onto: remoteState) }
       if isAnswer, isWhole, let content = entry.edit.content.adding(remoteState, since: sent.content) {

@@ -76,6 +76,25 @@ struct AcknowledgementTests {
     #expect(world.here() == world.there())
   }
 
+  /// Another client, which knows no stamps, has counted as far as what was sent, and nothing was taken.
+  @Test(arguments: [0, 1, 2])
+  func isNotAnEqualCountOfAnotherClient(addedSince: Int) async throws {
+    let world = try await PushWorld(edits: EditOptions(policy: Sum()))
+    world.remote.upsert("meters", "m1", #"{"count":10}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m1", ["count": "11"])
+    world.remote.upsert("meters", "m1", #"{"count":11}"#)
+    world.remote.behave(
+      .loseAnswer(SyncError(.offline, during: "testing")), onNextPushes: 1)
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    world.clock.advance(by: .seconds(1))
+    if addedSince > 0 { try await world.write("meters", "m1", ["count": "\(11 + addedSince)"]) }
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["m1": #"{"count":\#(12 + addedSince)}"#])
+    #expect(world.here() == world.there())
+  }
+
   /// The remote accepts edits, and reports that their records cannot be read by now.
   @Test func mayComeWithAMalformedRecord() async throws {
     let world = try await PushWorld(
