@@ -17,6 +17,7 @@ public struct LocalEdits: Sendable {
   private let options: EditOptions
   private let account: String?
   private let remote: Remote
+  private let poll: CommitPoll
   private let subscribe: (@Sendable () -> EventSequence.Subscription)?
   let emit: @Sendable (SyncEvent) -> Void
 
@@ -45,7 +46,7 @@ public struct LocalEdits: Sendable {
         with: Entity.RemoteTraits(
           serverManagedFields: serverManagedFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false,
           takesEdits: sink != nil)),
-      clock, options, account: nil, Remote(sink), subscribe: nil, emit)
+      clock, options, account: nil, Remote(sink), CommitPoll(store, clock: clock), subscribe: nil, emit)
   }
 
   /// What the remote does with edits that belong together.
@@ -63,7 +64,8 @@ public struct LocalEdits: Sendable {
   /// Creates an editor for a schema that knows the remote.
   init(
     store: any LocalStore, schema: SyncSchema, _ clock: any Clock<Duration>, _ options: EditOptions,
-    account: String?, _ remote: Remote, subscribe: (@Sendable () -> EventSequence.Subscription)?,
+    account: String?, _ remote: Remote, _ poll: CommitPoll,
+    subscribe: (@Sendable () -> EventSequence.Subscription)?,
     _ emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.store = store
@@ -72,12 +74,13 @@ public struct LocalEdits: Sendable {
     self.options = options
     self.account = account
     self.remote = remote
+    self.poll = poll
     self.subscribe = subscribe
     self.emit = emit
   }
 
   /// Begins to hear of commits.
-  func watch() -> CommitWatch { CommitWatch(store: store, clock: clock, events: subscribe?()) }
+  func watch() -> CommitWatch { CommitWatch(poll: poll, events: subscribe?()) }
 
   /// Updates a record to a value, or inserts it.
   ///

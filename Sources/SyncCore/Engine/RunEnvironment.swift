@@ -15,6 +15,8 @@ struct RunEnvironment: Sendable {
   var account: String?
   var connectivity: (any ConnectivityMonitor)?
   var priorities: PriorityBoard
+  /// Hears of others' commits, for all who observe the store by this engine.
+  var commits: CommitPoll
   /// The attempts of this engine, observed by ``SyncCoordinator``.
   var attempts = ValueFeed(Attempts())
   /// The jitter of pauses.

@@ -69,7 +69,8 @@ public final class SyncEngine: Sendable {
     self.environment = RunEnvironment(
       schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       account: account, connectivity: connectivity,
-      priorities: PriorityBoard(), random: RandomBits(random), emit: { hub.emit($0) }, upgrades: upgrades)
+      priorities: PriorityBoard(), commits: CommitPoll(store, clock: clock), random: RandomBits(random),
+      emit: { hub.emit($0) }, upgrades: upgrades)
   }
 
   private static func check(
@@ -214,7 +215,7 @@ public final class SyncEngine: Sendable {
   public var records: LocalRecords {
     let hub = hub
     return LocalRecords(
-      store: environment.store, schema: schema, clock: environment.clock,
+      schema: schema, environment.commits,
       subscribe: { hub.subscribe().subscription }, emit: { hub.emit($0) })
   }
 
@@ -223,7 +224,7 @@ public final class SyncEngine: Sendable {
     let hub = hub
     return LocalEdits(
       store: environment.store, schema: schema, environment.clock, environment.edits,
-      account: environment.account, LocalEdits.Remote(environment.sink),
+      account: environment.account, LocalEdits.Remote(environment.sink), environment.commits,
       subscribe: { hub.subscribe().subscription }
     ) { hub.emit($0) }
   }
@@ -261,8 +262,7 @@ extension SyncEngine {
   /// ``LocalRecords/observe(_:where:order:limit:)`` does all of this for one query.
   public func changes() -> some AsyncSequence<ChangedRecords, Never> & Sendable {
     ChangeSequence(
-      watch: CommitWatch(
-        store: environment.store, clock: environment.clock, events: events().subscription))
+      watch: CommitWatch(poll: environment.commits, events: events().subscription))
   }
 }
 

@@ -10,7 +10,7 @@ public import SyncPorts
 public struct LocalRecords: Sendable {
   let store: any LocalStore
   let schema: SyncSchema
-  private let clock: any Clock<Duration>
+  private let poll: CommitPoll
   private let subscribe: (@Sendable () -> EventSequence.Subscription)?
   let emit: @Sendable (SyncEvent) -> Void
 
@@ -25,23 +25,23 @@ public struct LocalRecords: Sendable {
     store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration> = ContinuousClock(),
     emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) {
-    self.init(store: store, schema: schema, clock: clock, subscribe: nil, emit: emit)
+    self.init(schema: schema, CommitPoll(store, clock: clock), subscribe: nil, emit: emit)
   }
 
   /// Creates a reader that hears an engine's events.
   init(
-    store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration>,
+    schema: SyncSchema, _ poll: CommitPoll,
     subscribe: (@Sendable () -> EventSequence.Subscription)?, emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
-    self.store = store
+    store = poll.store
     self.schema = schema
-    self.clock = clock
+    self.poll = poll
     self.subscribe = subscribe
     self.emit = emit
   }
 
   /// Begins to hear of commits.
-  func watch() -> CommitWatch { CommitWatch(store: store, clock: clock, events: subscribe?()) }
+  func watch() -> CommitWatch { CommitWatch(poll: poll, events: subscribe?()) }
 
   /// The records as a type of the app's.
   func decoded<T: SyncedRecord>(_ read: ReadRecords, as type: T.Type) -> RecordList<Stored<T>> {

@@ -157,6 +157,47 @@ struct RecordUpdatesTests {
     await changes.first { _ in true }
   }
 
+  /// Each of them asked four times a second, so that many were a load where nothing happened.
+  @Test func askTheStoreTogether() async throws {
+    let world = try await World()
+    let store = RestlessStore(world.store)
+    let engine = try await SyncEngine(
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock)
+    try await withThrowingTaskGroup(of: [Int].self) { group in
+      for _ in 0..<20 {
+        group.addTask { try await Self.numbers(in: engine.records.observe(Team.self), through: 1) }
+      }
+      for _ in 0..<8 { await world.clock.passNextSleep(.milliseconds(250)) }
+      #expect(world.clock.sleepers <= 1)
+      #expect(store.marks <= 20 + 8)
+      try await world.engine.edits.upsert(Team(id: "t1", name: "1"))
+      // Not all of them may be waiting yet.
+      let time = Task { while !Task.isCancelled { world.clock.advance(by: await world.clock.nextSleep()) } }
+      for try await numbers in group { #expect(numbers == [1]) }
+      time.cancel()
+    }
+  }
+
+  @Test func goOnWhenTheOneThatAskedHasEnded() async throws {
+    let world = try await World()
+    let store = RestlessStore(world.store)
+    let engine = try await SyncEngine(
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock)
+    let first = Task { try await Self.numbers(in: engine.records.observe(Team.self), through: 1) }
+    #expect(await world.clock.nextSleep() == .milliseconds(250))
+    var second = engine.records.observe(Team.self).makeAsyncIterator()
+    #expect(try await second.next()?.isEmpty == true)
+    async let end: Void = { () async throws -> Void in
+      try await world.engine.edits.upsert(Team(id: "t1", name: "1"))
+      first.cancel()
+      await world.clock.passNextSleep(.milliseconds(250))
+    }()
+    #expect(try await second.next()?.map(\.key) == ["t1"])
+    try await end
+    #expect(try await first.value.isEmpty)
+    #expect(world.clock.sleepers == 0)
+  }
+
   @Test func endWithTheirTaskAndLeaveNoWaitBehind() async throws {
     let world = try await World()
     let engine = world.engine
@@ -189,12 +230,17 @@ struct RecordUpdatesTests {
 private final class RestlessStore: SharedStore {
   private let store: InMemoryStore
   private let isFailing = Mutex(false)
+  private let asked = Atomic(0)
 
   init(_ store: InMemoryStore) { self.store = store }
+
+  /// How often a mark was asked for.
+  var marks: Int { asked.load(ordering: .relaxed) }
 
   func failNextRead() { isFailing.withLock { $0 = true } }
 
   func commitMark() async throws(SyncError) -> CommitMark {
+    asked.add(1, ordering: .relaxed)
     let last = try await store.read { (snapshot) throws(SyncError) in try snapshot.changes(after: nil) }
     return CommitMark(own: 0, others: last.position.number)
   }

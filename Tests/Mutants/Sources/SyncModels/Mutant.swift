@@ -33,7 +33,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Accounts, and other devices.
   case accountUnchecked, forgottenEditsKept
   // Deletions that go out.
-  case losersAtOnce, unseenReferrersIgnored
+  case losersAtOnce, loserGoesWithItsWinner, unseenReferrersIgnored
   // Groups of edits.
   case groupsForgotten, groupNotBroken
 

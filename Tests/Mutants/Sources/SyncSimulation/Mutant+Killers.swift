@@ -31,6 +31,7 @@ extension Mutant {
     case .shownAndHidden:
       [.circles, .cleanUps, .localEdits, .changingDeclarations, .oddPages, .cancellations, .stoppedProcesses]
     case .tombstoneUnchecked: [.staleReplica, .localEdits, .oddPages, .stoppedProcesses]
+    case .loserGoesWithItsWinner: [.otherDevices, .duplicates, .localEdits, .oddPages]
     default: nil
     }
   }
@@ -91,7 +92,7 @@ extension Mutant {
     case .pendingClockTrusted: [.arithmetic]
     case .accountUnchecked: [.oneAccount, .convergence, .replication]
     case .forgottenEditsKept: [.oneAccount]
-    case .losersAtOnce: [.onlyLosers]
+    case .losersAtOnce, .loserGoesWithItsWinner: [.onlyLosers]
     case .unseenReferrersIgnored: [.references]
     case .groupsForgotten, .groupNotBroken: [.atomicGroup]
     }

@@ -1,0 +1,148 @@
+import SyncModels
+import SyncPorts
+import Synchronization
+
+/// Waits for commits that a reader may have to read: this engine's events, and others' commits.
+struct CommitWatch: Sendable {
+  let poll: CommitPoll
+  /// The engine's events; `nil` for a reader without an engine.
+  let events: EventSequence.Subscription?
+
+  var store: any LocalStore { poll.store }
+
+  /// The result of a wait.
+  struct Awakening: Sendable {
+    /// The engine's events since the last wait, oldest first.
+    var events: [SyncEvent] = []
+    /// Whether a commit without an event may have happened.
+    var isByOthers = false
+  }
+
+  /// The mark of the store's commits; `nil` if the store has none, or has failed.
+  ///
+  /// A failure shows in the read that follows.
+  func mark() async -> CommitMark? { await poll.mark() }
+
+  /// Waits until there is an event, or others may have committed something.
+  ///
+  /// It also returns when the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - mark: The mark before the reader's last read.
+  ///   - ignoresOwn: Whether commits through the same store count by their events alone.
+  func wait(after mark: CommitMark?, ignoresOwn: Bool) async -> Awakening {
+    let isPolled = !ignoresOwn || store is any SharedStore
+    return await withTaskGroup(of: Awakening.self) { group in
+      if let events { group.addTask { Awakening(events: await events.buffer.next().map { [$0] } ?? []) } }
+      if isPolled {
+        group.addTask { Awakening(isByOthers: await poll.wait(after: mark, ignoresOwn: ignoresOwn)) }
+      }
+      var awakening = await group.next() ?? Awakening()
+      group.cancelAll()
+      // An event may have been taken in the same moment. It must not be lost.
+      for await other in group {
+        awakening.events += other.events
+      }
+      awakening.events += events?.buffer.takeAll() ?? []
+      return awakening
+    }
+  }
+}
+
+/// Looks for the commits that no event tells: those of other engines, connections and processes.
+///
+/// However many readers wait, the store is asked four times a second. One of the waiting tasks asks
+/// for all of them. When that one ends, the next one goes on.
+final class CommitPoll: Sendable {
+  /// How often other connections' commits are looked for.
+  static let interval = Duration.milliseconds(250)
+
+  let store: any LocalStore
+  private let clock: any Clock<Duration>
+
+  /// What a look has found.
+  private struct Look {
+    /// `nil` if the store has no marks, or has failed.
+    var mark: CommitMark?
+  }
+
+  private struct State {
+    /// Whether one of the tasks is looking.
+    var isLooking = false
+    /// The time of the last look.
+    var last: Timestamp?
+    var tickets = 0
+    /// The tasks that wait for the one that is looking.
+    var followers: [Int: CheckedContinuation<Look?, Never>] = [:]
+  }
+  private let state = Mutex(State())
+
+  init(_ store: any LocalStore, clock: any Clock<Duration>) {
+    self.store = store
+    self.clock = clock
+  }
+
+  func mark() async -> CommitMark? {
+    guard let store = store as? any SharedStore else { return nil }
+    return try? await store.commitMark()
+  }
+
+  /// Waits until there may be commits after a mark.
+  ///
+  /// - Returns: `false` if the task is cancelled.
+  func wait(after mark: CommitMark?, ignoresOwn: Bool) async -> Bool {
+    while !Task.isCancelled {
+      guard let look = await next() else { continue }
+      guard let mark, let now = look.mark else { return true }
+      if now.others != mark.others || (!ignoresOwn && now.own != mark.own) { return true }
+    }
+    return false
+  }
+
+  /// Waits for the next look; `nil` if the task that was to look is cancelled.
+  private func next() async -> Look? {
+    let isFirst = state.withLock { state in
+      defer { state.isLooking = true }
+      return !state.isLooking
+    }
+    guard isFirst else { return await follow() }
+    let look = await look()
+    let followers = state.withLock { state in
+      defer { (state.isLooking, state.followers) = (false, [:]) }
+      if look != nil { state.last = clock.timestamp }
+      return state.followers
+    }
+    // In their order, so that a seeded executor repeats it.
+    for (_, follower) in followers.sorted(by: { $0.key < $1.key }) { follower.resume(returning: look) }
+    return look
+  }
+
+  /// Looks when the interval since the last look is over.
+  ///
+  /// Readers that are often called away by events would otherwise put off the look without end.
+  private func look() async -> Look? {
+    let passed = state.withLock { $0.last }.map { clock.timestamp.duration(since: $0) } ?? .zero
+    let pause = passed < .zero ? Self.interval : Self.interval - min(passed, Self.interval)
+    do { try await clock.pause(for: pause, as: .observation) } catch { return nil }
+    return Look(mark: await mark())
+  }
+
+  private func follow() async -> Look? {
+    let ticket = state.withLock { state in
+      state.tickets += 1
+      return state.tickets
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waits = state.withLock { state in
+          guard state.isLooking, !Task.isCancelled else { return false }
+          state.followers[ticket] = continuation
+          return true
+        }
+        if !waits { continuation.resume(returning: nil) }
+      }
+    } onCancel: {
+      state.withLock { $0.followers.removeValue(forKey: ticket) }?.resume(returning: nil)
+    }
+  }
+}
