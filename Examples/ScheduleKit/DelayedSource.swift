@@ -13,6 +13,7 @@ struct DelayedSource: RemoteRecordSource {
 
   var identity: String { source.identity }
   var capabilities: SourceCapabilities { source.capabilities }
+  func capabilities(of type: RecordType) -> SourceCapabilities { source.capabilities(of: type) }
   func query(for type: RecordType) -> String { source.query(for: type) }
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {

@@ -15,6 +15,12 @@ public protocol RemoteRecordSource: Sendable {
   /// The capabilities of the source, which do not change while the source exists.
   var capabilities: SourceCapabilities { get }
 
+  /// Returns the capabilities for the records of one type, by default those of the source.
+  ///
+  /// The engine goes by them, so that a type whose versions have no order, or whose deletions are not
+  /// listed, does not weaken the others. They do not change while the source exists.
+  func capabilities(of type: RecordType) -> SourceCapabilities
+
   /// Returns the filter that this source applies to a type.
   ///
   /// A change of it voids the type's checkpoint. A source without filters returns the same text
@@ -50,6 +56,9 @@ public protocol RemoteRecordSource: Sendable {
 }
 
 extension RemoteRecordSource {
+  /// Returns ``capabilities``: all types are alike.
+  public func capabilities(of type: RecordType) -> SourceCapabilities { capabilities }
+
   /// Returns the empty filter: every record of the type.
   public func query(for type: RecordType) -> String { "" }
 

@@ -32,7 +32,7 @@ import Synchronization
 public final class RESTSource: RemoteRecordSource {
   /// The base of the API.
   public let identity: String
-  /// What all collections together can promise.
+  /// What all collections together can promise; see ``capabilities(of:)``.
   public let capabilities: SourceCapabilities
   /// The description.
   public let api: RESTAPI
@@ -96,8 +96,22 @@ public final class RESTSource: RemoteRecordSource {
   /// Whether refused credentials may be replaced while the process runs, as those of a file may.
   public var renewsCredentials: Bool { session.mayRenewCredentials }
 
+  /// Returns what one collection can promise.
+  public func capabilities(of type: RecordType) -> SourceCapabilities {
+    guard let collection = collections[type] else { return capabilities }
+    var own = Self.capabilities(of: [collection])
+    // Lists under the records of another type move with it.
+    var parent = collection.under?.type
+    for _ in collections {
+      guard let next = parent.flatMap({ collections[$0] }) else { break }
+      if next.paging != nil { own.listing = .moving }
+      parent = next.under?.type
+    }
+    return own
+  }
+
+  /// What some collections can promise together: as much as the weakest one.
   private static func capabilities(of collections: [RESTAPI.Collection]) -> SourceCapabilities {
-    // The engine has one set of capabilities for all types, so the weakest one counts.
     var overlap: Duration?
     var hasTokens = false
     for case let delta? in collections.map(\.delta) {
@@ -115,7 +129,7 @@ public final class RESTSource: RemoteRecordSource {
       listing: collections.contains { $0.paging != nil } ? .moving : .snapshot,
       supportsLookup: collections.allSatisfy { $0.lookupPath != nil },
       // What has no version is as of the time when it was fetched, in any order.
-      versions: collections.contains { $0.version != nil } ? .perChange : .latestFetched,
+      versions: collections.allSatisfy { $0.version != nil } ? .perChange : .latestFetched,
       maximumPageSize: sizes.contains(nil) ? nil : sizes.compactMap(\.self).max(),
       serverManagedFields: RESTContent.serverManagedFields(of: collections))
   }
@@ -161,6 +175,7 @@ public final class RESTSource: RemoteRecordSource {
   ///   requested pause, for 429 and 5xx; `invalidResponse` for an answer that is not JSON, and for
   ///   pages that do not lead on.
   public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    let capabilities = capabilities(of: request.entity.type)
     let listing = RESTListing(
       requests: try requests(for: request.entity.type), request, session: session,
       needsTwoListings: capabilities.listing == .moving && !capabilities.supportsLookup,

@@ -220,7 +220,8 @@ enum DeltaChecks {
     let other = try await bench.harness.reopen?() ?? bench.source
     for source in [bench.source, other] {
       try expect(source.identity, equals: identity, "A source's identity does not change with the data.")
-      try expect(source.capabilities, equals: capabilities, "A source's capabilities do not change.")
+      try expect(
+        source.capabilities(of: type), equals: capabilities, "A source's capabilities do not change.")
       try expect(
         source.query(for: type), equals: query, "A source without filters answers with the same text.")
     }

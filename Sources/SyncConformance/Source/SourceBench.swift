@@ -6,7 +6,7 @@ struct SourceBench: Sendable {
   let harness: SourceHarness
 
   var source: any RemoteRecordSource { harness.source }
-  var capabilities: SourceCapabilities { harness.source.capabilities }
+  var capabilities: SourceCapabilities { harness.capabilities }
 
   /// All pages of one pass.
   struct Pass: Sendable {

@@ -29,7 +29,7 @@ public enum SourceCheck: String, CaseIterable, Sendable {
 
   /// The reason why the check does not apply to a harness.
   private func obstacle(in harness: SourceHarness) -> String? {
-    let capabilities = harness.source.capabilities
+    let capabilities = harness.capabilities
     return switch self {
     case .resumablePassGoesOnInAnotherProcess where harness.reopen == nil:
       "The harness cannot make a second source."

@@ -10,6 +10,9 @@ public struct SourceHarness: Sendable {
   /// The declaration of the type that the checks pull.
   public static let entity = Entity("items", indexes: ["value"])
 
+  /// The capabilities of the source for that type.
+  var capabilities: SourceCapabilities { source.capabilities(of: Self.entity.type) }
+
   /// The source to check.
   public var source: any RemoteRecordSource
   /// Writes a record, as another client of the remote would.

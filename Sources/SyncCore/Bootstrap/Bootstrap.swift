@@ -63,6 +63,7 @@ public struct Bootstrap: Sendable {
       throw BootstrapDocument.flaw("It has records of the type \(stranger), which is not declared.")
     }
     try await StoredDeclarations.register(schema, with: store)
+    let schema = schema.synced(with: source, nil)
     let duration = Duration.seconds(60)
     let lease = try await store.acquireLease(for: duration)
     return try await LeaseKeeper.hold(lease, of: store, by: schema, clock: clock, for: duration) {
@@ -171,8 +172,7 @@ struct SectionLoad: Sendable {
     var merge = PageMerge(
       entity,
       context: MergeContext(
-        schema: schema, edits: EditOptions(), finder: .sync(fence: fence), now: now,
-        source: source.capabilities, markPass: nil))
+        schema: schema, edits: EditOptions(), finder: .sync(fence: fence), now: now, markPass: nil))
     let changes = places.map { place in
       let location = "bundled \(entity.type), record \(place + 1)"
       return Incoming(reader.read(section.records[place], location: location).unversioned)

@@ -29,8 +29,6 @@ struct EditSettlement: Hashable {
 struct EditSettler {
   var entity: Entity
   var policy: any MergePolicy
-  /// The server-managed fields.
-  var serverManagedFields: [FieldName]
   var maximumClockSkew: Duration
   var now: Timestamp
 
@@ -45,7 +43,7 @@ struct EditSettler {
   func meeting(
     _ remoteState: RemoteState, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
   ) -> EditSettlement {
-    let entry = entry.taking(serverManagedFields, of: remoteState)
+    let entry = entry.taking(entity.remote.serverManagedFields, of: remoteState)
     // A default gives way to whatever the remote has, without a conflict.
     if entry.isSeed { return EditSettlement(row: remoteState.row) }
     // So does a restored field, which is restored again on top.
@@ -80,14 +78,31 @@ struct EditSettler {
     // An edit that only removes ended values wins over no other edit, whichever side made it and
     // however late.
     if let base = entry.base.record?.payload {
-      let managed = Set(serverManagedFields + [.editStamp] + (entity.stampField.map { [$0] } ?? []))
+      let managed = Set(
+        entity.remote.serverManagedFields + [.editStamp] + (entity.stampField.map { [$0] } ?? []))
       let isPurge = { (payload: Payload?) in
         payload.map { base.isPurged(as: $0, at: now, managed: managed) } ?? false
       }
       if isPurge(entry.edit.content.payload) { return settled(by: remoteState, entry) }
       if isPurge(remoteState.payload) { return rebased(entry, onto: remoteState) }
     }
+    if restates(remoteState, entry.base) {
+      return EditSettlement(row: entry.row(of: entity), entry: entry)
+    }
     return settle(entry, remoteState, since: entry.base.record?.payload, flaw)
+  }
+
+  /// Whether a remote state has the version of an edit's base, and therefore is the base.
+  ///
+  /// Some remotes write a member anew for each answer, or have fewer members in lists. The edit keeps
+  /// its base, so that what it has changed stays the difference of the two. Where versions have no
+  /// order, an equal one says nothing.
+  private func restates(_ remoteState: RemoteState, _ base: OutboxEntry.Base) -> Bool {
+    guard entity.remote.versions == .perChange, case .copy(let record) = remoteState,
+      case .copy(let known) = base, record.version == known.version, !record.version.isUndated
+    else { return false }
+    guard let tag = record.entityTag, let knownTag = known.entityTag else { return true }
+    return tag == knownTag
   }
 
   /// Whether another writer has made a remote state from what was sent.

@@ -40,7 +40,7 @@ struct RunEnvironment: Sendable {
   func releaseContext(fence: Int64, markPass: Int64? = nil, at now: Timestamp? = nil) -> MergeContext {
     MergeContext(
       schema: schema, edits: edits, finder: .sync(fence: fence), now: now ?? clock.timestamp,
-      source: source.capabilities, markPass: markPass)
+      markPass: markPass)
   }
 
   /// Returns the scope of a type's checkpoints.

@@ -49,7 +49,8 @@ public final class SyncEngine: Sendable {
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) async throws(SyncError) {
     try options.check(against: source.capabilities)
-    try Self.check(sink, against: source)
+    for entity in schema.entities { try options.check(against: source.capabilities(of: entity.type)) }
+    try Self.check(sink, against: source, schema)
     if let type = edits.policies.keys.filter({ schema[$0] == nil }).min() {
       throw SyncError(
         .invalidConfiguration, during: "setting up the sync",
@@ -58,11 +59,8 @@ public final class SyncEngine: Sendable {
     let upgrades = try ModelUpgrades(upgrades, of: schema)
     try await StoreAccount.claim(account, in: store)
     try await StoredDeclarations.register(schema, with: store)
-    let schema = schema.synced(
-      with: Entity.RemoteTraits(
-        serverManagedFields: source.capabilities.serverManagedFields,
-        keepsUnknownMembers: sink?.keepsUnknownMembers ?? false, takesEdits: sink != nil))
-    try Self.check(schema, against: source.capabilities)
+    let schema = schema.synced(with: source, sink)
+    try Self.check(schema)
     let hub = EventHub(observers: observers)
     self.schema = schema
     self.hub = hub
@@ -73,11 +71,9 @@ public final class SyncEngine: Sendable {
       emit: { hub.emit($0) }, upgrades: upgrades)
   }
 
-  private static func check(
-    _ schema: SyncSchema, against capabilities: SourceCapabilities
-  ) throws(SyncError) {
+  private static func check(_ schema: SyncSchema) throws(SyncError) {
     for entity in schema.entities {
-      guard let field = entity.immutable.first(where: capabilities.serverManagedFields.contains) else {
+      guard let field = entity.immutable.first(where: entity.remote.serverManagedFields.contains) else {
         continue
       }
       throw SyncError(
@@ -87,13 +83,13 @@ public final class SyncEngine: Sendable {
   }
 
   private static func check(
-    _ sink: (any RemoteRecordSink)?, against source: any RemoteRecordSource
+    _ sink: (any RemoteRecordSink)?, against source: any RemoteRecordSource, _ schema: SyncSchema
   ) throws(SyncError) {
     guard let sink else { return }
     let flaw: String? =
       if sink.identity != source.identity {
         "Edits would go to \(sink.identity), and be read back from \(source.identity)."
-      } else if source.capabilities.versions == .perScan {
+      } else if schema.entities.contains(where: { source.capabilities(of: $0.type).versions == .perScan }) {
         "The source numbers its records by the scan, so the results of a push and of a scan could not be distinguished."
       } else {
         nil
@@ -391,5 +387,17 @@ extension SyncEngine {
       environment: environment, entity: entity, version: version, options: options, isDryRun: dryRun,
       stop: StopSignal(token: token)
     ).perform()
+  }
+}
+
+extension SyncSchema {
+  /// The same types, with the traits of a remote.
+  func synced(with source: any RemoteRecordSource, _ sink: (any RemoteRecordSink)?) -> SyncSchema {
+    synced { type in
+      let capabilities = source.capabilities(of: type)
+      return Entity.RemoteTraits(
+        versions: capabilities.versions, serverManagedFields: capabilities.serverManagedFields,
+        keepsUnknownMembers: sink?.keepsUnknownMembers ?? false, takesEdits: sink != nil)
+    }
   }
 }

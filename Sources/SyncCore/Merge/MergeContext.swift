@@ -14,10 +14,8 @@ struct MergeContext {
   /// What the merged changes come with.
   var finder: WithheldChange.Finder
   var now: Timestamp
-  var versionOrder: SourceCapabilities.VersionOrder
+  /// Whether a listing of the pass's type shows one instant.
   var isSnapshot: Bool
-  /// The server-managed fields.
-  var serverManagedFields: [FieldName]
   /// The number of the pass, and what it lists.
   var pass: Int64
   var coverage: RecordPage.Coverage
@@ -35,15 +33,13 @@ struct MergeContext {
   /// Creates the context of a page's merge.
   init(
     schema: SyncSchema, edits: EditOptions, finder: WithheldChange.Finder, now: Timestamp,
-    source: SourceCapabilities, pass: Checkpoint.Pass, markPass: Int64?, stages: Bool
+    listing: SourceCapabilities.Listing, pass: Checkpoint.Pass, markPass: Int64?, stages: Bool
   ) {
     self.schema = schema
     self.edits = edits
     self.finder = finder
     self.now = now
-    self.versionOrder = source.versions
-    self.isSnapshot = source.listing == .snapshot
-    self.serverManagedFields = source.serverManagedFields
+    self.isSnapshot = listing == .snapshot
     self.pass = pass.number
     self.coverage = pass.coverage
     self.markPass = markPass
@@ -55,10 +51,10 @@ struct MergeContext {
   /// - Parameter lastPass: The number of the pass that changes which are withheld now belong to.
   init(
     schema: SyncSchema, edits: EditOptions, finder: WithheldChange.Finder, now: Timestamp,
-    source: SourceCapabilities, lastPass: Int64 = 0, markPass: Int64?
+    lastPass: Int64 = 0, markPass: Int64?
   ) {
     self.init(
-      schema: schema, edits: edits, finder: finder, now: now, source: source,
+      schema: schema, edits: edits, finder: finder, now: now, listing: .moving,
       pass: Checkpoint.Pass(number: lastPass, base: nil, coverage: .delta), markPass: markPass,
       stages: false)
   }
@@ -113,7 +109,7 @@ struct MergeContext {
 
   /// Compares a change of the page with a withheld one.
   func standing(of change: RecordChange, against entry: WithheldChange) -> Standing {
-    let rule = ReplicationRule(order: versionOrder)
+    let rule = ReplicationRule(order: schema[entry.key.type]?.remote.versions ?? .perChange)
     switch (change, entry.kind) {
     case (.malformed, .missing): return .newer
     // Malformed bytes have no version, so they are kept beside the waiting change.

@@ -136,7 +136,7 @@ struct MergePlan {
       quarantineRival(rival)
       // Scans write only changed rows: a row of an earlier scan was counted as unchanged, and is
       // changed now.
-      if context.versionOrder == .perScan, stored.version.sequence < record.version.sequence {
+      if entity.remote.versions == .perScan, stored.version.sequence < record.version.sequence {
         tally.retractUnchanged(entity.type)
         note(.updated, of: record.id, origin: .page)
       }

@@ -25,7 +25,8 @@ extension PageMerge {
         if entry.isRestoration { restored.insert(entry.id) }
         // The answer may be a later state, written by another client.
         if case .rebuild = entry.author, case .copy(let record) = state,
-          state.fulfils(entry.taking(context.serverManagedFields, of: state).edit.content, on: entry.base)
+          state.fulfils(
+            entry.taking(entity.remote.serverManagedFields, of: state).edit.content, on: entry.base)
         {
           settled.rebuilt.append((entry, record))
         }

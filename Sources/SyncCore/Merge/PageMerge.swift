@@ -28,13 +28,12 @@ struct PageMerge {
     self.entity = entity
     self.context = context
     self.tally = tally
-    rule = ReplicationRule(order: context.versionOrder)
+    rule = ReplicationRule(order: entity.remote.versions)
   }
 
   var settler: EditSettler {
     EditSettler(
       entity: entity, policy: context.edits.policy(for: entity.type),
-      serverManagedFields: context.serverManagedFields,
       maximumClockSkew: context.edits.maximumClockSkew, now: context.now)
   }
 

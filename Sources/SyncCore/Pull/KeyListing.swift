@@ -45,7 +45,7 @@ extension RunEnvironment {
       return try await source.lookup(wanted.all, of: entity)
     } catch {
       guard error.code == .permissionDenied else { throw error }
-      guard source.capabilities.listing == .snapshot else { return [] }
+      guard source.capabilities(of: entity.type).listing == .snapshot else { return [] }
       return wanted.unknown.map { id in
         .malformed(
           MalformedRecord(

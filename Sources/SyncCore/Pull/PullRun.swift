@@ -223,7 +223,8 @@ private struct PullRun {
     let environment = session.environment
     return MergeContext(
       schema: environment.schema, edits: environment.edits, finder: .sync(fence: session.fence),
-      now: environment.clock.timestamp, source: environment.source.capabilities, pass: commit.pass,
+      now: environment.clock.timestamp, listing: environment.source.capabilities(of: entity.type).listing,
+      pass: commit.pass,
       markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)
   }
@@ -288,7 +289,7 @@ struct PullStart: Sendable {
           checkpoint: try snapshot.checkpoint(for: entity.type),
           status: try PassOutcomes.load(for: entity.type, from: snapshot),
           settings: PullMachine.Settings(
-            scope: scope, capabilities: source.capabilities, pageSize: options.pageSize,
+            scope: scope, capabilities: source.capabilities(of: entity.type), pageSize: options.pageSize,
             pagesAhead: options.pagesAhead, retry: options.retry,
             deletionCheckInterval: options.deletionCheckInterval,
             forcesFullPass: request.fullPull.contains(entity.type) || lacksSomething,

@@ -128,7 +128,7 @@ struct PushSettlement: Sendable {
       let id = answer.entry.id
       return answer.result(
         before: before[id], after: after[id], remoteState: remoteStates[id],
-        serverManagedFields: context.serverManagedFields)
+        serverManagedFields: entity.remote.serverManagedFields)
     }
     outcome.tally = merge.tally
     outcome.refusals += kept.refusals

@@ -95,7 +95,7 @@ extension RecordDraft {
     guard let base = entry.base.record?.payload, let before = try? FieldMap(base),
       let payload = entry.edit.content.payload, let after = try? FieldMap(payload)
     else { return nil }
-    let others = Set(settler.serverManagedFields + entity.immutable)
+    let others = Set(entity.remote.serverManagedFields + entity.immutable)
     let changed = Set(before.fields + after.fields).filter {
       before[$0] != after[$0] && !others.contains($0)
         && RebuildOptions.CarryOver.everyField.includes($0, of: entity)

@@ -47,7 +47,7 @@ struct SweepPhase: SyncPhase {
     if session.progress.result.refusedSweeps.contains(where: { $0.type == entity.type }) { return .finished }
     let sweep = Sweep(
       entity, context: session.sweepContext(pass: due.pass), passBefore: checkpoint.sweptPass,
-      capabilities: session.environment.source.capabilities)
+      capabilities: session.environment.source.capabilities(of: entity.type))
     let verdict = try await verdict(on: sweep, checkpoint, in: session)
     if case .refused(let refusal) = verdict {
       session.report(refusal, of: entity.type)
@@ -173,7 +173,6 @@ extension SyncSession {
   func sweepContext(pass: Int64) -> MergeContext {
     MergeContext(
       schema: schema, edits: environment.edits, finder: .sync(fence: fence),
-      now: environment.clock.timestamp, source: environment.source.capabilities, lastPass: pass,
-      markPass: pass)
+      now: environment.clock.timestamp, lastPass: pass, markPass: pass)
   }
 }

@@ -29,7 +29,7 @@ struct WholeListing: Sendable {
     context.stages = false
     sweep = Sweep(
       last.entity, context: context, passBefore: checkpoint.sweptPass,
-      capabilities: environment.source.capabilities)
+      capabilities: environment.source.capabilities(of: last.entity.type))
     guardian =
       session.request.allowsMassDeletion
       ? nil : SweepGuard(sweep: sweep, options: environment.options, checkpoint: checkpoint)

@@ -73,6 +73,8 @@ extension Entity {
 
   /// The traits of the remote that a type is synced with.
   package struct RemoteTraits: Hashable, Sendable {
+    /// The meaning of the versions of one record.
+    package var versions = SourceCapabilities.VersionOrder.perChange
     /// The members that the remote writes itself, whatever it receives.
     package var serverManagedFields: [FieldName] = []
     /// Whether the remote stores and returns members that no entity declares.
@@ -82,8 +84,10 @@ extension Entity {
 
     /// Creates the traits of a remote.
     package init(
-      serverManagedFields: [FieldName] = [], keepsUnknownMembers: Bool = false, takesEdits: Bool = false
+      versions: SourceCapabilities.VersionOrder = .perChange, serverManagedFields: [FieldName] = [],
+      keepsUnknownMembers: Bool = false, takesEdits: Bool = false
     ) {
+      self.versions = versions
       self.serverManagedFields = serverManagedFields
       self.keepsUnknownMembers = keepsUnknownMembers
       self.takesEdits = takesEdits

@@ -29,11 +29,14 @@ public struct SyncSchema: Hashable, Sendable {
   }
 
   /// The same types, with the traits of the remote that they are synced with.
-  package func synced(with remote: Entity.RemoteTraits) -> SyncSchema {
+  package func synced(with remote: Entity.RemoteTraits) -> SyncSchema { synced { _ in remote } }
+
+  /// The same types, each with the traits that the remote has for it.
+  package func synced(_ remote: (RecordType) -> Entity.RemoteTraits) -> SyncSchema {
     SyncSchema(
       entities: entities.map { entity in
         var entity = entity
-        entity.remote = remote
+        entity.remote = remote(entity.type)
         return entity
       }, positions: positions)
   }

@@ -8,6 +8,7 @@ struct FlawedSource: RemoteRecordSource {
 
   var identity: String { base.identity }
   var capabilities: SourceCapabilities { base.capabilities }
+  func capabilities(of type: RecordType) -> SourceCapabilities { base.capabilities(of: type) }
   func query(for type: RecordType) -> String { base.query(for: type) }
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {

@@ -18,6 +18,7 @@ final class SimulatedSource: RemoteRecordSource {
 
   var identity: String { source.identity }
   var capabilities: SourceCapabilities { source.capabilities }
+  func capabilities(of type: RecordType) -> SourceCapabilities { source.capabilities(of: type) }
   func query(for type: RecordType) -> String { source.query(for: type) }
 
   func account() async throws(SyncError) -> RemoteAccount? {

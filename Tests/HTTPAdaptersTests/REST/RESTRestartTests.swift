@@ -68,6 +68,32 @@ struct RESTRestartTests {
     #expect(shown() == [#"{"id":"a","v":8,"w":3,"n":8}"#])
   }
 
+  @Test func aTypeWithoutVersionsLeavesTheOthersTheirOrder() async throws {
+    let (api, store, clock) = (FakeREST(), InMemoryStore(), ManualClock())
+    let number = Mutex(2)
+    api.onRequest { _ in
+      let number = number.withLock { $0 }
+      return HTTPResponse(status: 200, body: Array(#"[{"id":"a","v":\#(number)}]"#.utf8))
+    }
+    let json =
+      #"{"base":"https://api.test/v1/","types":{"games":{"path":"games","version":"/v","item":"games/{id}","push":{"write":"PUT games/{id}"}},"flags":{"path":"flags","paging":{"page":"p"},"push":{"write":"PUT flags/{id}"}}}}"#
+    let description = try RESTAPI(json: Array(json.utf8), named: "api.json")
+    let source = try RESTSource(description, transport: api, clock: clock)
+    let (games, flags) = (source.capabilities(of: "games"), source.capabilities(of: "flags"))
+    #expect(games.versions == .perChange && flags.versions == .latestFetched)
+    #expect(games.listing == .snapshot && flags.listing == .moving)
+    #expect(games.serverManagedFields == ["id", "v"] && flags.serverManagedFields == ["id"])
+    // What all types together can promise is what the weakest one can.
+    #expect(source.capabilities.versions == .latestFetched && source.capabilities.listing == .moving)
+    let engine = try await SyncEngine(
+      schema: description.schema, store: store, source: source, clock: clock)
+    _ = try await engine.sync()
+    number.withLock { $0 = 1 }  // a replica that lags
+    let result = try await engine.sync(SyncRequest(fullPull: ["games", "flags"]))
+    #expect(result.entities.first { $0.type == "games" }?.counts.skippedOlder == 1)
+    #expect(result.entities.first { $0.type == "flags" }?.counts.updated == 1)
+  }
+
   @Test func aPageThatTakesTooLongIsAskedForWithHalfItsSize() async throws {
     let transport = SlowBeyond(limit: 30)
     let json =

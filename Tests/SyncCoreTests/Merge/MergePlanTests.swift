@@ -19,8 +19,7 @@ struct MergePlanTests {
       context: MergeContext(
         schema: try SyncSchema(Self.teams, Self.games), edits: EditOptions(), finder: .sync(fence: 1),
         now: Timestamp(milliseconds: 9),
-        source: SourceCapabilities(deltas: .changeTokens, sendsTombstones: true, listing: .moving),
-        pass: .init(number: 3, base: nil, coverage: .full), markPass: 3, stages: stages))
+        listing: .moving, pass: .init(number: 3, base: nil, coverage: .full), markPass: 3, stages: stages))
   }
 
   private func copy(_ entity: Entity, _ key: String, _ json: String, version: Int64 = 2) throws -> Record {
