@@ -79,6 +79,45 @@
       }
     }
 
+    /// The token ends while the tool watches, and another program writes its successor some time later.
+    @Test func outlivesARefusalUntilTheFileHasAnotherToken() async throws {
+      let body = #"[{"id":"a","at":"2020-01-01T00:00:00Z"}]"#
+      let valid = Mutex("t1")
+      let refusals = Mutex(0)
+      let answer: LoopbackServer.Answer = { head, send in
+        guard head.contains("Bearer \(valid.withLock { $0 })\r\n") else {
+          refusals.withLock { $0 += 1 }
+          _ = send(Array("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n".utf8))
+          return
+        }
+        _ = send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8))
+      }
+      try await LoopbackServer.with(answer) { server in
+        try await withFolder { folder in
+          try folder.write("token", ["t1"])
+          try folder.write(
+            "api.json",
+            [
+              #"{"base":"\#(server.origin)","auth":{"bearer":"file:\#(folder.path("token"))"},"#
+                + #""types":{"games":{"path":"games","version":"/at"}}}"#
+            ])
+          let running = try RunningTool(
+            executable: Self.tool.executable,
+            ["--api", "api.json", "--store", "m.sqlite", "--watch", "--poll-max", "1"], in: folder.url)
+          await running.waitFor("Watching: 1 inserted.")
+          valid.withLock { $0 = "t2" }
+          await running.waitFor("the next poll is in")
+          #expect(running.isRunning && refusals.withLock { $0 } > 0)
+          try folder.write("token", ["t2"])
+          await running.waitFor("The server is back, after ")
+          running.send(SIGTERM)
+          let outcome = await running.outcome()
+          #expect(outcome.status == 0, "\(outcome.errors)")
+          #expect(!outcome.errors.contains("t1") && !outcome.errors.contains("t2"), "\(outcome.errors)")
+        }
+      }
+    }
+
     @Test func logsOneObjectToALine() async throws {
       try await withWatch(["--json-log", "--json"]) { _, _, running in
         await running.waitForLines { $0.event == "sync.finished" }
