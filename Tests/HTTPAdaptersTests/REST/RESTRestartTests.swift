@@ -71,12 +71,14 @@ struct RESTRestartTests {
   @Test func aTypeWithoutVersionsLeavesTheOthersTheirOrder() async throws {
     let (api, store, clock) = (FakeREST(), InMemoryStore(), ManualClock())
     let number = Mutex(2)
-    api.onRequest { _ in
+    api.onRequest { request in
       let number = number.withLock { $0 }
-      return HTTPResponse(status: 200, body: Array(#"[{"id":"a","v":\#(number)}]"#.utf8))
+      let isPastTheEnd = request.address.query?.contains("p=2") == true
+      return HTTPResponse(
+        status: 200, body: Array((isPastTheEnd ? "[]" : #"[{"id":"a","v":\#(number)}]"#).utf8))
     }
     let json =
-      #"{"base":"https://api.test/v1/","types":{"games":{"path":"games","version":"/v","item":"games/{id}","push":{"write":"PUT games/{id}"}},"flags":{"path":"flags","paging":{"page":"p"},"push":{"write":"PUT flags/{id}"}}}}"#
+      #"{"base":"https://api.test/v1/","types":{"games":{"path":"games","version":"/v","item":"games/{id}","push":{"write":"PUT games/{id}"}},"flags":{"path":"flags","item":"flags/{id}","paging":{"page":"p"},"push":{"write":"PUT flags/{id}"}}}}"#
     let description = try RESTAPI(json: Array(json.utf8), named: "api.json")
     let source = try RESTSource(description, transport: api, clock: clock)
     let (games, flags) = (source.capabilities(of: "games"), source.capabilities(of: "flags"))

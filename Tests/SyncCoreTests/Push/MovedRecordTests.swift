@@ -44,6 +44,20 @@ struct MovedRecordTests {
     #expect(try await world.engine.sync().isEmpty)
   }
 
+  @Test func refersByTheNewKeyToAnotherOneThatRefersToIt() async throws {
+    let world = try await world()
+    try await world.engine.edits.perform { (batch) throws(SyncError) in
+      for key in ["a", "b"] { try batch.set(RecordID(type: "folders", key: key)) { $0["name"] = [49] } }
+      for (key, other) in [("a", "b"), ("b", "a")] {
+        try batch.set(RecordID(type: "folders", key: key)) { $0["parent"] = Array("\"\(other)\"".utf8)[...] }
+      }
+    }
+    for _ in 1...3 { _ = try await world.engine.sync() }
+    #expect(
+      world.there("folders") == ["1": #"{"name":1,"parent":"2"}"#, "2": #"{"name":1,"parent":"1"}"#])
+    #expect(world.here("folders") == world.there("folders"))
+  }
+
   @Test func isFoundAndEditedByTheKeyThatAScreenStillHolds() async throws {
     let world = try await world()
     try await world.engine.edits.upsert(Meter(id: "mine", name: "roof"))
