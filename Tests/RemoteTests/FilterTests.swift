@@ -42,7 +42,7 @@ struct FilterTests {
 
   @Test(arguments: FakeREST.styles)
   func holdsAtAJSONAPIOfEachStyle(_ style: FakeREST.Style) async throws {
-    for seed in 1...UInt64(20) {
+    for seed in 1...UInt64(Seeds.isSoak ? 40 : 4) {
       try await Self.expectEqual(
         .restInMemory(style, seed: seed, faults: seed % 4 < 2 ? 0.1 : 0), seed: seed, records: 30)
     }

@@ -16,9 +16,11 @@ package enum KintoKind: String, CaseIterable, Sendable {
 
   /// Those that are there; `Tests/run --all` starts all but the service over SQLite.
   package static let present = allCases.filter(\.isPresent)
-  /// Those that are there, each with seeds; Kinto with PostgreSQL takes long, and has one.
+  /// Those that are there, each with seeds: fewer for services than for Kinto, of which the one with
+  /// PostgreSQL takes long.
   package static let trials = present.flatMap { kind in
-    (kind == .kintoWithPostgreSQL ? [1] : Seeds.all).map { Trial(kind: kind, seed: $0) }
+    let seeds = kind == .kintoWithPostgreSQL ? 1 : kind.isService && !Seeds.isSoak ? 2 : Seeds.all.count
+    return Seeds.all.prefix(seeds).map { Trial(kind: kind, seed: $0) }
   }
 
   /// A server and a seed.
