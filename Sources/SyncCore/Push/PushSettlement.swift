@@ -64,6 +64,11 @@ struct PushSettlement: Sendable {
       }
       outcome.moves.append((answer.entry.id, record.id))
     }
+    if outcome.moves.count > 1 {
+      // A move has changed the edits of records that refer to its record, and moved before.
+      let current = try transaction.edits(of: accepted.map(\.entry.id))
+      accepted = accepted.map { (current[$0.entry.id] ?? $0.entry, $0.remoteState) }
+    }
     let before = try entries(of: answers, in: transaction)
     var remoteStates: [RecordID: RemoteState] = [:]
     var kept = KeptEntries()

@@ -221,7 +221,8 @@ extension EditWriter {
       let before = try former.lastWrite(of: draft.record, pending: pending[id], in: transaction)
       let lastWrite = max(before, draft.inherited ?? before)
       var change = draft.change
-      change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: pass))
+      // Before the first pass too, it is more than a restoration, whose number is 0.
+      change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: max(1, pass)))
       changes.append(change)
     }
     try edit(changes, pending: pending)

@@ -44,8 +44,11 @@ struct MovedRecordTests {
     #expect(try await world.engine.sync().isEmpty)
   }
 
-  @Test func refersByTheNewKeyToAnotherOneThatRefersToIt() async throws {
-    let world = try await world()
+  /// Without an order, both are made by one request.
+  @Test(arguments: [true, false])
+  func refersByTheNewKeyToAnotherOneThatRefersToIt(isOrdered: Bool) async throws {
+    let parent = Reference.to("folders", by: "parent", ordered: isOrdered)
+    let world = try await PushWorld([Entity("folders", references: [parent])]) { $0.assignsKeys = true }
     try await world.engine.edits.perform { (batch) throws(SyncError) in
       for key in ["a", "b"] { try batch.set(RecordID(type: "folders", key: key)) { $0["name"] = [49] } }
       for (key, other) in [("a", "b"), ("b", "a")] {
