@@ -39,6 +39,7 @@ public final class RESTSource: RemoteRecordSource {
 
   let session: HTTPSession
   private let collections: [RecordType: RESTAPI.Collection]
+  private let capabilitiesByType: [RecordType: SourceCapabilities]
   private let shortfalls = Shortfalls()
   private let lookups = Mutex<[RecordType: Lookup]>([:])
   /// The account, and the fingerprint of the credentials that have asked for it.
@@ -88,7 +89,9 @@ public final class RESTSource: RemoteRecordSource {
       api.base, like: "https://api.example.com/v1/", authorization: api.credentials, options: settings,
       transport: transport, clock: clock, onAlert: onAlert, during: "preparing to read an API")
     self.api = api
-    collections = Dictionary(api.collections.map { ($0.entity.type, $0) }) { first, _ in first }
+    let collections = Dictionary(api.collections.map { ($0.entity.type, $0) }) { first, _ in first }
+    self.collections = collections
+    capabilitiesByType = collections.mapValues { Self.capabilities(of: $0, among: collections) }
     identity = "rest:\(session.base)"
     capabilities = Self.capabilities(of: api.collections)
   }
@@ -98,7 +101,13 @@ public final class RESTSource: RemoteRecordSource {
 
   /// Returns what one collection can promise.
   public func capabilities(of type: RecordType) -> SourceCapabilities {
-    guard let collection = collections[type] else { return capabilities }
+    capabilitiesByType[type] ?? capabilities
+  }
+
+  /// What one collection can promise.
+  private static func capabilities(
+    of collection: RESTAPI.Collection, among collections: [RecordType: RESTAPI.Collection]
+  ) -> SourceCapabilities {
     var own = Self.capabilities(of: [collection])
     // Lists under the records of another type move with it.
     var parent = collection.under?.type
