@@ -19,6 +19,8 @@
     var failure: PostgresFailure?
     /// The number of connections so far.
     private(set) var generation = 0
+    /// The connection whose loss would be counted.
+    var countedGeneration = 0
     /// The number of statements so far.
     private(set) var statementCount = 0
     /// The fencing numbers of leases whose locks this connection keeps.
@@ -26,12 +28,30 @@
     var cache = StoreCache()
     /// How far the transaction has come.
     var transaction = TransactionState.none
+    /// Whether other writers commit between this one's commits.
+    var isContended = false
     /// The number of the last commit of this connection's writer.
     var token: Int64 = 0
 
     init(_ settings: ConnectionSettings) { self.settings = settings }
 
     deinit { close() }
+
+    /// Closes the connection, after its leases have become free.
+    ///
+    /// The server notices a closed connection only some time later, and until then the next one who
+    /// asks for a lease would find a holder that lives. A server that is silent for a second is not
+    /// waited for.
+    func end() {
+      if isOpen, !heldFences.isEmpty {
+        for fence in heldFences {
+          let lock = settings.holderLock(fence)
+          _ = try? pipeline?.send(Statement("SELECT pg_advisory_unlock(\(lock))", isKept: false))
+        }
+        pipeline?.finish(silence: 1000)
+      }
+      close()
+    }
 
     func close() {
       if let handle { PQfinish(handle) }

@@ -86,6 +86,20 @@
       throw failure
     }
 
+    /// Waits for the results of all that was sent, unless the server is silent for some time.
+    ///
+    /// - Parameter milliseconds: How long it may be silent.
+    mutating func finish(silence milliseconds: Int32) {
+      guard isUnderWay, (try? push()) != nil else { return }
+      while !expected.isEmpty {
+        if PQisBusy(handle) == 1 {
+          guard cpostgres_wait(handle, 0, milliseconds) > 0, PQconsumeInput(handle) == 1 else { return }
+        } else {
+          guard (try? receive()) != nil else { return }
+        }
+      }
+    }
+
     /// Waits for the result of a statement that was pushed.
     mutating func result(of number: Int) throws(PostgresFailure) -> ResultRows {
       while true {

@@ -36,7 +36,12 @@
       await hop.run { closeHere() }
     }
 
-    private func closeHere() { state.withLock { $0 = nil } }
+    private func closeHere() {
+      state.withLock { connection in
+        connection?.end()
+        connection = nil
+      }
+    }
 
     private func runHere<R: Sendable>(
       _ body: @Sendable (Connection) throws(SyncError) -> R
