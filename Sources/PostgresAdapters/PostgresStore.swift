@@ -58,6 +58,8 @@
       public var idleTransactionTimeout: Duration
       /// A clock for leases in tests; the server's own otherwise.
       package var leaseClock: (@Sendable () -> Timestamp)?
+      /// The number of rows from which indexes are built beside the writes of others.
+      package var largeTable = 20_000
       /// Whether calls run on the caller's thread, for simulators that schedule everything.
       package var isInline = false
 
@@ -143,7 +145,8 @@
 
     /// Closes the connections after the calls that have begun; later calls fail.
     ///
-    /// Leases that are still held become free.
+    /// Leases that are still held are free when it returns, unless the server is silent for a second:
+    /// then once the server has noticed the end.
     public func close() async {
       listener.close()
       await readers.close()
@@ -166,15 +169,17 @@
       return try await readers.run { connection throws(SyncError) -> CommitMark in
         let own = positions.value
         let all = try connection.read(context) { (snapshot) throws(SyncError) in snapshot.position }
-        return CommitMark(own: own, others: all - own)
+        return CommitMark(own: own, others: all - own + positions.losses)
       }
     }
 
     /// Prepares the store for a schema.
     ///
-    /// The columns of new fields are filled in portions, between which others can write. Indexes
-    /// and views follow in one transaction. If it fails in between, the store can be used as
-    /// before, and the next registration continues.
+    /// The columns of new fields are filled in portions, between which others can write. They also
+    /// can while the indexes of a table with more than 20,000 rows are built, which takes some seconds
+    /// for a million rows, first waits for transactions of others that have begun, and happens on one
+    /// server at a time.
+    /// If it fails in between, the store can be used as before, and the next registration continues.
     ///
     /// - Throws: `storeReadOnly` if something is missing in a store that was opened read-only, or
     ///   that has moved; `permissionDenied` if the role may not change tables; `storeFailure` if
@@ -193,7 +198,7 @@
             .storeReadOnly, during: "registering the types",
             "The store has other declarations, and was opened read-only.")
         }
-        try Registration(schema, on: connection, context).run()
+        try Registration(schema, on: connection, context, largeTable: configuration.largeTable).run()
       }
     }
 

@@ -153,11 +153,10 @@
 
     /// The statements that set a new connection up.
     var preparation: String {
-      func milliseconds(_ duration: Duration) -> Int64 { max(0, duration.wholeMicroseconds / 1000) }
       var settings = [
-        "search_path = \(StoredName.quoted(schema))", "statement_timeout = \(milliseconds(statementTimeout))",
-        "lock_timeout = \(milliseconds(busyTimeout))",
-        "idle_in_transaction_session_timeout = \(milliseconds(idleTimeout))", "jit = off",
+        "search_path = \(StoredName.quoted(schema))", "statement_timeout = \(statementMilliseconds)",
+        "lock_timeout = \(busyMilliseconds)",
+        "idle_in_transaction_session_timeout = \(Self.milliseconds(idleTimeout))", "jit = off",
         "bytea_output = hex", "extra_float_digits = 1",
       ]
       switch purpose {
@@ -172,6 +171,19 @@
       }
       return settings.map { "SET \($0)" }.joined(separator: "; ")
     }
+
+    /// The most time of a statement, in milliseconds; 0 for no limit.
+    var statementMilliseconds: Int64 { Self.milliseconds(statementTimeout) }
+
+    /// The most time of a wait for others, in milliseconds; 0 for no limit.
+    var busyMilliseconds: Int64 { Self.milliseconds(busyTimeout) }
+
+    private static func milliseconds(_ duration: Duration) -> Int64 {
+      max(0, duration.wholeMicroseconds / 1000)
+    }
+
+    /// The number of the lock under which indexes are built.
+    var indexLock: Int64 { Self.lock("index/\(schema)") }
 
     /// The number of the lock under which writes queue.
     var writeLock: Int64 { Self.lock("write/\(schema)") }

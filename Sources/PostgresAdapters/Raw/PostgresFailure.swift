@@ -29,6 +29,9 @@
   }
 
   extension PostgresFailure: StoreCause {
+    /// The state of a statement that has waited for a lock too long.
+    static let lockTimeout = "55P03"
+
     var isOutsideStore: Bool {
       isConnectionLost || connecting != nil || state.hasPrefix("53") || state.hasPrefix("57")
     }
@@ -39,7 +42,7 @@
     /// The library's error code for an SQLSTATE. No other code translates them.
     var meaning: SyncError.Code {
       switch state {
-      case "40001", "40P01", "55P03", "55006", "53300", "57014": .storeBusy
+      case "40001", "40P01", Self.lockTimeout, "55006", "53300", "57014": .storeBusy
       case "53100": .storeFull
       case "25006": .storeReadOnly
       case "42501": .permissionDenied

@@ -109,13 +109,15 @@
       "CREATE INDEX \"conflicts.type\" ON conflicts (type, number)",
       "CREATE INDEX \"conflicts.settled_at\" ON conflicts (settled_at)",
       // Takes the lock under which writes queue, and reads what was committed before: each
-      // statement of a function sees what is committed by then.
+      // statement of a function sees what is committed by then. The commit does not keep the lock
+      // while it waits for the disk; the writer waits for that afterwards.
       """
       CREATE FUNCTION opened(lock_number bigint, writer_name bytea) RETURNS TABLE (
         o1 bigint, o2 bigint, o3 bigint, o4 bigint, o5 bigint, o6 text, o7 text, o8 integer, o9 bigint, o10 text)
         LANGUAGE plpgsql AS $$
       BEGIN
         PERFORM pg_advisory_xact_lock(lock_number);
+        PERFORM set_config('synchronous_commit', 'off', true);
         RETURN QUERY SELECT s.catalog, s.kept_version, s.position, s.fence, s.lease_ends_at, s.moved_to, s.identity,
           s.layout, (SELECT c.token FROM commits AS c WHERE c.writer = writer_name),
           (SELECT string_agg(n.type || ' ' || n.kind || ' ' || n.entries, E'\\n') FROM counts AS n) FROM store AS s;

@@ -5,18 +5,23 @@
   /// Prepares a store for a schema, in a series of short transactions.
   ///
   /// First it creates the tables and columns. Then it fills the columns of existing rows by
-  /// portions, while readers evaluate those fields from payloads. Last come indexes, views and the
-  /// declarations. If a server dies in between, the store stays correct, and the next registration
+  /// portions, while readers evaluate those fields from payloads, and builds the indexes of large
+  /// tables beside the writes of others. Last come other indexes, views and the declarations. If a server dies in between, the store stays correct, and the next registration
   /// continues.
   struct Registration {
     let connection: Connection
-    private let schema: SyncSchema
+    let schema: SyncSchema
     private let context: TransactionContext
     private static let portion = 500
+    /// The number of rows from which indexes are built beside the writes of others.
+    let largeTable: Int
 
-    init(_ schema: SyncSchema, on connection: Connection, _ context: TransactionContext) {
+    init(
+      _ schema: SyncSchema, on connection: Connection, _ context: TransactionContext, largeTable: Int
+    ) {
       self.connection = connection
       self.schema = schema
+      self.largeTable = largeTable
       self.context = context
     }
 
@@ -41,8 +46,9 @@
         while try fillPortion(of: entity) {}
         while try renewPortion(of: entity) {}
       }
+      try buildIndexes()
       try connection.change(context) { (_) throws(SyncError) in
-        // The index of a large table takes longer than other statements may.
+        // An index may still be missing, of rows that have come since.
         execute("SET LOCAL statement_timeout = 0")
         for entity in schema.entities {
           try retireOtherColumns(of: entity)
@@ -185,7 +191,7 @@
         ) {
           $0.add(text: column.column)
         }
-        execute("DROP INDEX IF EXISTS \(indexName(entity, column.column))")
+        execute("DROP INDEX IF EXISTS \(StoredName.quoted(indexName(entity, column.column)))")
       }
     }
 
@@ -274,30 +280,6 @@
           $0.add(next)
         }
         return next != nil
-      }
-    }
-
-    // MARK: Indexes
-
-    private func indexName(_ entity: Entity, _ column: String) -> String {
-      StoredName.quoted(StoredName.of("\(EntityTable.name(of: entity.type)).\(column)"))
-    }
-
-    private func makeIndexes(_ entity: Entity) throws(SyncError) {
-      let names = Set(entity.indexes + entity.references.filter(\.isOrdered).map(\.field))
-      let indexed = Set(names.map { entity.storedField($0) })
-      for (field, column) in try knownColumns(of: entity) where column.isDeclared {
-        let name = indexName(entity, column.column)
-        let start = ConditionCompiler.indexed(column.column)
-        let index: String? =
-          switch field {
-          case .field(let field):
-            indexed.contains(field) ? "(\(start) NULLS FIRST, id) WHERE payload IS NOT NULL" : nil
-          case .naturalKey: "(\(start)) WHERE \(column.column) IS NOT NULL"
-          }
-        execute(
-          index.map { "CREATE INDEX IF NOT EXISTS \(name) ON \(table(entity)) \($0)" }
-            ?? "DROP INDEX IF EXISTS \(name)")
       }
     }
   }

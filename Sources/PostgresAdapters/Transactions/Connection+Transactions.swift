@@ -6,6 +6,12 @@
     private static let isolated = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     private static let writing = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
     private static let commit = Statement("COMMIT", isKept: false)
+    /// Ends when all commits before it are on the disk, and where the server's `synchronous_commit`
+    /// demands it also on standbys.
+    ///
+    /// A commit does not wait for the disk while it has the lock under which writes queue, as each
+    /// would then wait for the disk after the others have. The server flushes for many at once.
+    private static let flushed = Statement("SELECT pg_logical_emit_message(true, 'CanonicalSync', '')")
 
     /// Runs a body over one snapshot.
     func read<R>(
@@ -49,15 +55,20 @@
     ) throws(SyncError) -> R {
       var unsettled: (token: Int64, result: R)?
       return try attempting { (isFirst) throws(SyncError) -> R in
-        if isFirst, let known = remembered(context), known.token == token, allows(authority, by: known) {
+        let known = isFirst ? remembered(context) : nil
+        if !isContended, let known, known.token == token, allows(authority, by: known) {
           let readHeader = StoreHeader.statement(settings.writer, underLock: settings.writeLock)
           assume(known, using: .all, begin: Self.writing, readHeader: readHeader, context)
         } else {
           let header = try openToWrite(context)
+          // What is remembered is outdated between the commits of others, and costs an attempt.
+          isContended = known.map { !$0.equals(header, in: .all) } ?? !isFirst
           if let former = unsettled, header.token == former.token {
             // The connection was lost while the transaction was being committed, and it was.
             token = former.token
             rollback()
+            enqueue(Self.flushed)
+            try flush(during: "committing")
             return former.result
           }
           unsettled = nil
@@ -123,16 +134,19 @@
       case .nothing: return
       case .keptValues(let header):
         self.transaction = .none
-        let rows = try query(transaction.keeping(by: header, token: token + 1), during: "committing")
-        guard rows.first?.bool(0) == true else { throw outdate() }
+        let keeping = transaction.keeping(by: header, token: token + 1)
+        let numbers = try send([keeping, Self.flushed], during: "committing")
+        let isKept = try result(of: numbers[0], during: "committing").first?.bool(0)
+        _ = try result(of: numbers[1], during: "committing")
+        guard isKept == true else { throw outdate() }
         former = header
       case .commit(let header, let isWriting):
         transaction.close(token: token + 1)
-        enqueue(Self.commit)
         if isWriting {
-          try flush(during: "committing")
+          try commit()
         } else {
           // Nothing depends on the end of a transaction that wrote nothing.
+          enqueue(Self.commit)
           try send([], during: "ending a transaction")
         }
         former = header
@@ -184,8 +198,7 @@
         enqueue(sessionGuard)
         enqueue(StoreHeader.statement(settings.writer, underLock: settings.writeLock))
         for statement in statements { enqueue(statement) }
-        enqueue(Self.commit)
-        try flush(during: "committing")
+        try commit()
       }
     }
 
@@ -198,10 +211,16 @@
         // The body changes the header.
         cache.header = nil
         let result = try body(header)
-        enqueue(Self.commit)
-        try flush(during: "committing")
+        try commit()
         return result
       }
+    }
+
+    /// Commits, and waits until that is durable.
+    private func commit() throws(SyncError) {
+      enqueue(Self.commit)
+      enqueue(Self.flushed)
+      try flush(during: "committing")
     }
 
     // MARK: Beginning
@@ -239,6 +258,10 @@
       let header = try header(
         in: query(statement, during: "beginning a transaction"), layout: context.layout)
       transaction = .begun(header)
+      if generation > countedGeneration {
+        if countedGeneration > 0 { context.positions.addLoss() }
+        countedGeneration = generation
+      }
       try refreshCatalog(header.catalog, context.declarations)
       cache.kept.enter(header.keptVersion)
       return header
