@@ -17,7 +17,7 @@ let package = Package(
         .product(name: "CanonicalSync", package: "CanonicalSync"),
         .product(name: "PostgresAdapters", package: "CanonicalSync"),
         .product(name: "SQLiteAdapters", package: "CanonicalSync"),
-        .product(name: "SyncJSON", package: "CanonicalSync"),
+        .product(name: "SyncAdapters", package: "CanonicalSync"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),

@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 import SQLiteAdapters
 
 /// First syncs of many tenants, each with its own store and a hundred records.

@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 import PostgresAdapters
 import SQLiteAdapters
 

@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 import Dispatch
 import SQLiteAdapters
 
@@ -45,6 +46,7 @@ struct Ours {
     case "W7fill": try await Pushing(options: options).fill()
     case "W9": try await Idling(options: options).run()
     case "successor": try await Succeeding(options: options).run()
+    case "committing": try await Committing(options: options).run()
     case "serving": try await Serving(options: options).run()
     case "W10": try await Publishing(options: options).run()
     case "W11": try await Lending(options: options).run()

@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 
 /// Makes the pages of a remote.
 struct Pages {

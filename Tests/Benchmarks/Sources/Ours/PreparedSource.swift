@@ -1,5 +1,5 @@
 import CanonicalSync
-import SyncJSON
+import SyncAdapters
 
 /// A source whose pages are in memory already, or are made on request.
 ///

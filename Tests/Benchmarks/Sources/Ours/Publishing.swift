@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncAdapters
 import SQLiteAdapters
 import Synchronization
 

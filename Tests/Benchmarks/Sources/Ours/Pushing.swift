@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 import SQLiteAdapters
 
 /// Edits of records that the remote has, made on one day and pushed on another.

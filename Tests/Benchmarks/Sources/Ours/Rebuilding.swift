@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 import SQLiteAdapters
 
 /// A rebuild that merges each two records with a shared address into one.

@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncAdapters
 
 extension Entity {
   /// Records without declared fields.
@@ -27,7 +28,7 @@ extension Options {
     case "W8": Array(Entity.ten.prefix(types))
     case "W9", "W9fill": Entity.ten
     case "W10": [.whole, .notes]
-    case "W12", "W12alone": [.plain, .notes]
+    case "W12", "W12alone", "committing": [.plain, .notes]
     default: [.plain]
     }
   }

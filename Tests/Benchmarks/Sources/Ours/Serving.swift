@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 
 /// One of several servers that answer from a store: single records by id, for some seconds.
 struct Serving {

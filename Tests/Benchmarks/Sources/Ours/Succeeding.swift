@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import SyncAdapters
 
 /// A server that asks for the lease until it has it.
 ///
