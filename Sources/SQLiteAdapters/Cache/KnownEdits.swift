@@ -51,13 +51,15 @@
     /// Returns its row, and what its checksum grows by. An edit that differs in more is removed.
     mutating func replace(by entry: OutboxEntry) -> (row: Int64, growth: Int64)? {
       guard let place = find(entry.id) else { return nil }
-      guard entry.differsInSendingAlone(from: entries[place]) else {
+      let former = entries[place]
+      guard entry.differsInSendingAlone(from: former) else {
         remove(at: place)
         return nil
       }
-      let former = EditChecksum.ofSending(entries[place], apart: entries[place].sentApart)
       entries[place] = entry
-      return (rows[place], EditChecksum.ofSending(entry, apart: nil) - former)
+      let growth =
+        EditChecksum.ofSending(entry, apart: nil) - EditChecksum.ofSending(former, apart: former.sentApart)
+      return (rows[place], growth)
     }
 
     /// Removes a record's edit, and returns its row.

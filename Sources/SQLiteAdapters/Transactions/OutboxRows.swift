@@ -56,6 +56,7 @@
     func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] {
       let statement = try connection.statement(OutboxRows.ofRecord)
       var entries: [OutboxEntry] = []
+      entries.reserveCapacity(ids.count)
       defer { statement.clear() }
       var type: RecordType?
       var gaps = OutboxGaps()
@@ -99,6 +100,7 @@
       if let after { try statement.bind(after, at: 2) }
       try statement.bind(Int64(limit), at: after == nil ? 2 : 5)
       var entries: [OutboxEntry] = []
+      entries.reserveCapacity(min(limit, 500))
       try refreshCache()
       cache.forgetEdits()
       while try statement.step() {

@@ -59,7 +59,11 @@ struct RunEnvironment: Sendable {
     let result = await AskingStore.$keys.withValue(ParentKeys(store: store)) {
       await page(request, epoch: epoch)
     }
-    let bytes = (try? result.get())?.changes.reduce(0) { $0 + $1.payloadSize } ?? 0
+    var bytes = 0
+    // By place: a change that is handed on is a copy.
+    if case .success(let page) = result {
+      for place in page.changes.indices { bytes += page.changes[place].payloadSize }
+    }
     meter.update { figures in
       figures.fetching += elapsed()
       figures.bytes += bytes
@@ -70,8 +74,7 @@ struct RunEnvironment: Sendable {
   private func page(_ request: PageRequest, epoch: Int64) async -> Result<RecordPage, SyncError> {
     await Result(of: { () throws(SyncError) in
       var page = try await withContents(source.page(request), of: request.entity, epoch: epoch)
-      // No store and no edit has a record without a key.
-      if page.changes.contains(where: \.isNameless) { page.changes = page.changes.map(\.named) }
+      page.changes = page.changes.named
       if upgrades.concern(request.entity.type) {
         page.changes = page.changes.map { upgrades.arriving($0, request.entity, emit) }
       }

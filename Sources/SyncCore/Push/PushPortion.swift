@@ -323,14 +323,16 @@ struct PushPreparation: Sendable {
     }
     if isGroup, places.count < ids.count { return Prepared(entries: []) }
     var resent: Set<RecordID> = []
-    let prepared = ids.compactMap { id in
-      guard let place = places[id] else { return OutboxEntry?.none }
-      var entry = entries[place]
-      if entry.sent != nil { resent.insert(id) }
-      entry.sent = entry.next
-      entry.state = .waiting
-      entry.attempts = entry.attempts.addingOne
-      return entry
+    var prepared: [OutboxEntry] = []
+    prepared.reserveCapacity(ids.count)
+    for id in ids {
+      guard let place = places[id] else { continue }
+      prepared.append(entries[place])
+      let last = prepared.count - 1
+      if prepared[last].sent != nil { resent.insert(id) }
+      prepared[last].sent = prepared[last].next
+      prepared[last].state = .waiting
+      prepared[last].attempts = prepared[last].attempts.addingOne
     }
     if !prepared.isEmpty { try transaction.queue(prepared) }
     return Prepared(entries: prepared, resent: resent)

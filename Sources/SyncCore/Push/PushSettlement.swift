@@ -48,21 +48,23 @@ struct PushSettlement: Sendable {
     let checkpoint = try transaction.checkpoint(for: entity.type)
     var outcome = Outcome()
     var accepted: [(entry: OutboxEntry, remoteState: RemoteState)] = []
+    accepted.reserveCapacity(answers.count)
     var met: [RemoteState] = []
     var merge = PageMerge(entity, context: context.following(checkpoint))
     // A move changes the edits of other records, so it comes before they are read.
-    for answer in answers {
-      guard case .moved(let copy) = answer.outcome,
+    for place in answers.indices {
+      guard case .moved(let copy) = answers[place].outcome,
         case .upsert(let record) = RecordChange.upsert(copy).stamped(epoch: checkpoint?.epoch ?? 0)
       else { continue }
-      let move = RecordMove(answer.entry.id, to: record, by: merge, in: transaction)
+      let sent = answers[place].entry.id
+      let move = RecordMove(sent, to: record, by: merge, in: transaction)
       if let entry = try move.run(&merge.tally) {
         accepted.append((entry, .copy(record)))
       } else if !answers.contains(where: { $0.entry.id == record.id }) {
         // An answer about the record itself is later.
         met.append(.copy(record))
       }
-      outcome.moves.append((answer.entry.id, record.id))
+      outcome.moves.append((sent, record.id))
     }
     if outcome.moves.count > 1 {
       // A move has changed the edits of records that refer to its record, and moved before.
@@ -71,10 +73,14 @@ struct PushSettlement: Sendable {
     }
     let before = try entries(of: answers, in: transaction)
     var remoteStates: [RecordID: RemoteState] = [:]
+    var unapplied: [PushAnswer] = []
     var kept = KeptEntries()
     for answer in answers {
       let remoteState = answer.remoteState(in: checkpoint?.epoch ?? 0)
-      if !answer.outcome.isApplied { remoteStates[answer.entry.id] = remoteState }
+      if !answer.outcome.isApplied {
+        remoteStates[answer.entry.id] = remoteState
+        unapplied.append(answer)
+      }
       if case .moved = answer.outcome { continue }
       guard let entry = before[answer.entry.id] else {
         // Without an entry, the remote's copy is merged like any other.
@@ -128,10 +134,10 @@ struct PushSettlement: Sendable {
     }
     try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
     // The outcomes of the other edits follow from their entries afterwards.
-    let after = try entries(of: answers.filter { !$0.outcome.isApplied }, in: transaction)
-    outcome.results = answers.map { answer in
-      let id = answer.entry.id
-      return answer.result(
+    let after = try entries(of: unapplied, in: transaction)
+    outcome.results = answers.indices.map { place in
+      let id = answers[place].entry.id
+      return answers[place].result(
         before: before[id], after: after[id], remoteState: remoteStates[id],
         serverManagedFields: entity.remote.serverManagedFields)
     }

@@ -17,10 +17,16 @@ public enum RecordChange: Hashable, Sendable, Codable {
   }
 
   /// Whether the change is of a record whose key is empty.
-  package var isNameless: Bool { id?.key.isEmpty ?? false }
+  fileprivate var isNameless: Bool {
+    switch self {
+    case .upsert(let record): record.id.key.isEmpty
+    case .tombstone(let tombstone): tombstone.id.key.isEmpty
+    case .malformed(let malformed): malformed.id?.key.isEmpty ?? false
+    }
+  }
 
   /// The change; the malformed record that it is, if its key is empty.
-  package var named: RecordChange {
+  fileprivate var named: RecordChange {
     guard isNameless, let id else { return self }
     var bytes = Payload([])
     switch self {
@@ -36,6 +42,17 @@ public enum RecordChange: Hashable, Sendable, Codable {
     guard case .upsert(var copy) = self else { return self }
     copy.fields = []
     return .upsert(copy)
+  }
+}
+
+extension [RecordChange] {
+  /// The changes, with malformed records in place of those whose key is empty.
+  ///
+  /// No store and no edit has a record without a key.
+  package var named: [RecordChange] {
+    // By place: a change that is handed on is a copy.
+    for place in indices where self[place].isNameless { return map(\.named) }
+    return self
   }
 }
 
