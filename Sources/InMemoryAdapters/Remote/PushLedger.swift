@@ -79,6 +79,9 @@ struct PushLedger: Sendable {
     answers[Name(id: change.id, key: change.key)] = outcome
   }
 
+  /// Forgets the answers since an earlier state.
+  mutating func restore(_ former: PushLedger) { answers = former.answers }
+
   mutating func note(_ change: OutgoingChange, leadingTo version: Version) {
     counters.effects += 1
     effects.append(

@@ -93,6 +93,18 @@ struct RemoteCollection: Sendable {
     wipedInEra = era
   }
 
+  /// Goes back to an earlier state, whose later numbers are given out again.
+  ///
+  /// - Parameter isTold: Whether the tokens until now show that.
+  mutating func restore(_ former: RemoteCollection, isTold: Bool) {
+    let (era, wipedInEra, pageTerm) = (era, wipedInEra, pageTerm)
+    self = former
+    (self.era, self.wipedInEra, self.pageTerm) = (era, wipedInEra, pageTerm + 1)
+    guard isTold else { return }
+    self.era += 1
+    self.wipedInEra = self.era
+  }
+
   mutating func expireTokens() {
     era += 1
   }

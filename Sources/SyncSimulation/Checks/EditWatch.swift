@@ -129,7 +129,7 @@ final class EditWatch: Sendable {
   private func checkHonesty(of conflict: Conflict, _ before: StoreView, _ incarnation: Incarnation) {
     let sights = ledger.sights
     // Versions that start over do not identify the writer.
-    guard sights[.remoteWiped] == nil, sights[.sourceExchanged] == nil,
+    guard !sights.haveVersionsStartedOver, sights[.sourceExchanged] == nil,
       sights[.accountExchanged] == nil,
       // A remote that writes a field itself changes each edit, so that its answer is another one's.
       !incarnation.assigns(conflict.id),

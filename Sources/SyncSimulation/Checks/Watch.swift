@@ -264,7 +264,7 @@ final class Watch: Sendable {
   /// The next page shows that.
   private func isOfNewLife(_ entry: OutboxEntry?) -> Bool {
     let sights = ledger.sights
-    return entry?.sent != nil && sights[.remoteWiped] != nil
+    return entry?.sent != nil && sights.haveVersionsStartedOver
       || entry != nil && (sights[.sourceExchanged] ?? sights[.accountExchanged]) != nil
   }
 

@@ -9,6 +9,8 @@ import Synchronization
 final class Choices: Sendable {
   private struct State {
     var random: SplitMix64
+    /// The generator of what is drawn apart.
+    var apart: SplitMix64
     var script: [UInt32]?
     var made: [UInt32] = []
   }
@@ -17,13 +19,13 @@ final class Choices: Sendable {
 
   /// Creates choices from a seed.
   init(seed: UInt64, trace: Trace) {
-    state = Mutex(State(random: SplitMix64(seed: seed)))
+    state = Mutex(State(random: SplitMix64(seed: seed), apart: SplitMix64(seed: ~seed)))
     self.trace = trace
   }
 
   /// Creates choices from a recording; all later ones are zero.
   init(script: [UInt32], trace: Trace) {
-    state = Mutex(State(random: SplitMix64(seed: 0), script: script))
+    state = Mutex(State(random: SplitMix64(seed: 0), apart: SplitMix64(seed: 0), script: script))
     self.trace = trace
   }
 
@@ -33,18 +35,28 @@ final class Choices: Sendable {
   /// A number from zero to one below a bound.
   func below(_ bound: Int) -> Int {
     guard bound > 1 else { return 0 }
-    let choice = state.withLock { state in
+    let choice = choose(below: bound, by: \.random)
+    trace.mix(UInt64(choice))
+    return choice
+  }
+
+  /// Returns true with a probability of one in this many times, and leaves the seed's other choices as
+  /// they are.
+  func onceApart(in times: Int) -> Bool {
+    choose(below: times, by: \.apart) == max(1, times - 1)
+  }
+
+  private func choose(below bound: Int, by random: WritableKeyPath<State, SplitMix64>) -> Int {
+    state.withLock { state in
       var choice = 0
       if let script = state.script {
         if state.made.count < script.count { choice = min(Int(script[state.made.count]), bound - 1) }
       } else {
-        choice = state.random.number(below: bound)
+        choice = state[keyPath: random].number(below: bound)
       }
       state.made.append(UInt32(choice))
       return choice
     }
-    trace.mix(UInt64(choice))
-    return choice
   }
 
   /// A number in a range; its lower end is the mildest.

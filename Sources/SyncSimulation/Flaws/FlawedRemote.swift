@@ -12,7 +12,15 @@ struct FlawedSource: RemoteRecordSource {
   func query(for type: RecordType) -> String { base.query(for: type) }
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
-    var page = try await base.page(request)
+    var page: RecordPage
+    do throws(SyncError) {
+      page = try await base.page(request)
+    } catch {
+      guard flaw == .refusedListEnds, error.code == .inconsistentData, case .resume = request.position else {
+        throw error
+      }
+      return RecordPage(coverage: .full, changes: [], next: .done(nil))
+    }
     switch flaw {
     case .pageWithoutDeletions:
       page.changes.removeAll { if case .tombstone = $0 { true } else { false } }

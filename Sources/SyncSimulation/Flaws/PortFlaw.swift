@@ -14,7 +14,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
   case leaseUnheeded, leaseForEver, leaseWithoutFence, fenceOutsideTransaction
   // Omissions of a source.
   case lookupFindsNothing, pageWithoutDeletions, pageWithoutItsLast, resetUntold, endTooEarly
-  case keysWithOldVersions
+  case keysWithOldVersions, refusedListEnds
   // False results of a sink.
   case sinkTakesNothing, sinkHidesConflicts, sinkSendsTwice, sinkTellsOfNothing
 
@@ -32,7 +32,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
     case .storeForgetsADeletion: [.nothingSilent, .convergence, .liveness]
     case .storeForgetsMarks, .storeForgetsAwaitedRecords,
       .storeOverlooksWaiters, .storeOverlooksUnmarked, .lookupFindsNothing,
-      .pageWithoutDeletions, .endTooEarly, .keysWithOldVersions:
+      .pageWithoutDeletions, .endTooEarly, .keysWithOldVersions, .refusedListEnds:
       [.convergence]
     case .storeForgetsAnEdit, .storeOverlooksEdits: [.noLostEdit, .atomicPage]
     case .storeForgetsConflicts: [.noLostEdit]

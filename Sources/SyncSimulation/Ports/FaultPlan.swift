@@ -74,9 +74,9 @@ final class FaultPlan: Sendable {
     if hazards.contains(.refusals), choices.once(in: 30) {
       let code = choices.pick(
         SyncError.Code.quotaExceeded, .permissionDenied, .authentication, .tokenExpired)
-      // A wiped remote must report the wipe. Otherwise its restarted numbers would count as old
+      // A wiped or restored remote must report that. Otherwise its restarted numbers would count as old
       // ones.
-      let isUnfair = code == .tokenExpired && hazards.contains(.wipes)
+      let isUnfair = code == .tokenExpired && !hazards.isDisjoint(with: [.restoredRemotes, .wipes])
       return .failBefore(SyncError(isUnfair ? .permissionDenied : code, during: operation))
     }
     if hazards.contains(.slowAnswers), choices.once(in: 12) {

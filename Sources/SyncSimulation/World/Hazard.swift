@@ -102,4 +102,14 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case otherDevices
   /// Another person logs in, and finds the store of the one before.
   case exchangedAccounts
+
+  /// The remote is restored from a backup once: records, deletions and versions go back.
+  case restoredRemotes
+  /// A listing states a number of records that it does not have.
+  case lyingTotals
+  /// The remote refuses the pages beyond a cap for some time.
+  case cappedLists
+
+  /// The hazards that are drawn apart, so that worlds without them are as they were before.
+  static let drawnApart: [Hazard] = [.restoredRemotes, .lyingTotals, .cappedLists]
 }

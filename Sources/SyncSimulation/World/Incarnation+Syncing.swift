@@ -43,6 +43,7 @@ extension Incarnation {
     case 8: request.fullPull = Set(types)
     default: break
     }
+    if world.edits.wasRestoredUntold, choices.below(2) == 1 { request.listEverythingAnew(types) }
     return request
   }
 
@@ -164,7 +165,10 @@ extension Incarnation {
     guard let engine else { return }
     connectivity.connectivity = .online
     if world.hasSink { await letRefusedEditsGo(isFirst: isFirst) }
-    let request = SyncRequest(allowsMassDeletion: true)
+    var request = SyncRequest(allowsMassDeletion: true)
+    if isFirst, process == 1, world.edits.wasRestoredUntold {
+      request.listEverythingAnew(schema.entities.map(\.type))
+    }
     begin(request)
     do throws(SyncError) {
       let result = try await engine.sync(request)
@@ -179,5 +183,13 @@ extension Incarnation {
       if await forgetAccount(after: error) { return await syncInCalm(isFirst: isFirst) }
       world.ledger.report(.liveness, "with all faults gone, \(self) fails: \(error)")
     }
+  }
+}
+
+extension SyncRequest {
+  /// Lists types again, as an app does that knows that its remote was restored.
+  fileprivate mutating func listEverythingAnew(_ all: [RecordType]) {
+    (types, fullPull, versionsStartOver) = (nil, Set(all), true)
+    if direction == .push { direction = .both }
   }
 }

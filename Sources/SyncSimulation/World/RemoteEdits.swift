@@ -24,6 +24,7 @@ final class RemoteEdits: Sendable {
   private let isCalm = Mutex(false)
   private let lasting = Mutex<Set<RecordID>>([])
   private let isWiped = Mutex(false)
+  private let isRestoredUntold = Mutex(false)
 
   init(
     _ remotes: Remotes, shape: WorldShape, records: WorldRecords?, sums: Sums?, clock: ManualClock,
@@ -47,6 +48,55 @@ final class RemoteEdits: Sendable {
 
   /// Whether versions have started over.
   var wasWiped: Bool { isWiped.withLock { $0 } }
+
+  /// Whether the remote was restored from a backup, and only the app's users know.
+  var wasRestoredUntold: Bool { isRestoredUntold.withLock { $0 } }
+
+  /// A backup of the remote, with what is known of it.
+  struct Backup {
+    fileprivate var remote: InMemoryRemote.Backup
+    fileprivate var malformed: Set<RecordID>
+  }
+
+  /// Makes a backup of the remote.
+  func backUp() -> Backup {
+    trace.tell("remote", as: .world, "is backed up")
+    return Backup(remote: remote.backUp(), malformed: malformedRecords)
+  }
+
+  /// Restores the remote from a backup, unless a store could not learn of it.
+  ///
+  /// - Returns: Whether it was restored.
+  func restore(_ backup: Backup, isTold: Bool) -> Bool {
+    guard !isTold || watch.types.allSatisfy(isKnown) else { return false }
+    trace.tell("remote", as: .fault, "is restored from its backup\(isTold ? "" : ", and does not tell")")
+    ledger.saw(isTold ? .remoteRestored : .restorationUntold)
+    isWiped.withLock { $0 = true }
+    if !isTold { isRestoredUntold.withLock { $0 = true } }
+    let before = present
+    remote.restore(backup.remote, isTold: isTold)
+    malformed.withLock { $0 = backup.malformed }
+    // A replica lags behind the restored state only by what follows.
+    commits.withLock { $0 = [] }
+    let after = present
+    for id in Set(before.keys).union(after.keys).sorted() where before[id] != after[id] {
+      trace.tell(
+        "remote", as: .write, "\(id) is as it was: \(after[id] ?? "gone")",
+        facts: .remote(id, after[id].map { .copy($0) } ?? .nothing))
+    }
+    return true
+  }
+
+  /// Every readable record of the remote.
+  private var present: [RecordID: String] {
+    var present: [RecordID: String] = [:]
+    for type in watch.types {
+      for (key, payload) in remote.records(of: type) {
+        present[RecordID(type: type, key: key)] = String(decoding: payload.bytes, as: UTF8.self)
+      }
+    }
+    return present
+  }
 
   /// Makes the remote refuse or postpone every edit of some record.
   func rule() {

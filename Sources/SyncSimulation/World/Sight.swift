@@ -188,4 +188,19 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case accountExchanged
   /// A store forgot the person before.
   case accountForgotten
+  /// A remote was restored from a backup, and said so.
+  case remoteRestored
+  /// A remote was restored from a backup, and its tokens did not show it.
+  case restorationUntold
+  /// A listing stated a false number of records.
+  case totalFalse
+  /// A remote refused the next page of a listing.
+  case listCapped
+}
+
+extension [Sight: Int] {
+  /// Whether a remote has given out numbers of versions again.
+  var haveVersionsStartedOver: Bool {
+    (self[.remoteWiped] ?? self[.remoteRestored] ?? self[.restorationUntold]) != nil
+  }
 }

@@ -13,6 +13,7 @@ extension World {
     trace.tell("world", as: .world, "all faults end")
     state.withLock { $0.isCalm = true }
     faults.calmDown()
+    moods.calmDown()
     remotes.current.behaveWell()
     if !shape.hazards.contains(.lastingFullness) { remotes.current.recordQuota = nil }
     edits.relent()

@@ -107,6 +107,19 @@ extension World {
     for incarnation in currentProcesses { incarnation.kill() }
   }
 
+  /// Restores the remote from a backup that was made some time before.
+  func restoreOnce() async {
+    await pause(choices.duration(.zero...(.seconds(40))))
+    let backup = edits.backUp()
+    for _ in 1...4 {
+      await pause(choices.duration(.seconds(5)...(.seconds(60))))
+      // The tokens of times alone need not show it. The app then lists everything again by itself.
+      let isTold: Bool
+      if case .modifiedSince = shape.remote.deltas { isTold = choices.below(2) == 0 } else { isTold = true }
+      if edits.restore(backup, isTold: isTold) { return }
+    }
+  }
+
   /// Changes to another remote. All processes end and restart.
   private func exchange() {
     trace.tell("app", as: .world, "goes over to another remote")

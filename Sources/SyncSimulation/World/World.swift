@@ -21,6 +21,8 @@ final class World: Sendable {
   let bench: StoreBench
   let flaw: PortFlaw?
   let faults: FaultPlan
+  /// How the remotes break their word.
+  let moods: Moods
   /// The number that all writers add to; `nil` in a world without one.
   let sums: Sums?
   let watch: Watch
@@ -78,10 +80,13 @@ final class World: Sendable {
     self.time = time
     trace.stamp { time.elapsed }
     let meanwhile = meanwhile
+    let moods = Moods(shape, choices: choices, ledger: ledger, clock: serverClock)
+    self.moods = moods
     remotes = Remotes { identity in
       let remote = InMemoryRemote(identity: identity, configuration: shape.remote, clock: serverClock)
-      let source = plan.source(remote)
+      var source = plan.source(remote)
       let sink = Self.sink(for: remote, source: source, shape) { meanwhile.happen(to: $0) }
+      if moods.areAny { source = CapriciousSource(base: source, moods: moods) }
       guard let flaw = plan.flaw else { return Remotes.Home(remote: remote, source: source, sink: sink) }
       return Remotes.Home(
         remote: remote, source: FlawedSource(base: source, flaw: flaw),
@@ -250,6 +255,7 @@ final class World: Sendable {
     await withTaskGroup(of: Void.self) { group in
       for number in 1...shape.writers { group.addTask { await self.write(number) } }
       group.addTask { await self.disturb() }
+      if shape.hazards.contains(.restoredRemotes) { group.addTask { await self.restoreOnce() } }
       if let otherDevice { group.addTask { await otherDevice.live() } }
       for process in 1...shape.processes { group.addTask { await self.supervise(process) } }
     }

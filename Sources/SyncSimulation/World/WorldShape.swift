@@ -81,7 +81,7 @@ struct WorldShape: Sendable {
   ///
   /// - Parameter isSmall: Whether the world has one process, so that all of its calls can be tried.
   init(_ choices: Choices, allowing allowed: Set<Hazard>, isSmall: Bool) {
-    hazards = Set(Hazard.allCases.filter { choices.below(2) == 1 && allowed.contains($0) })
+    hazards = Self.hazards(choices, allowing: allowed)
     remote = Self.remote(choices)
     visibilities = (0..<3).map { _ in choices.once(in: 3) ? .wholeEntity : .perPage }
     options = SyncOptions(
@@ -105,6 +105,19 @@ struct WorldShape: Sendable {
       deletionRules[field] = choices.pick(
         .restoresTarget, .keepsTarget, .clearsReference, .deletesReferrers)
     }
+  }
+
+  private static func hazards(_ choices: Choices, allowing allowed: Set<Hazard>) -> Set<Hazard> {
+    let usual = Hazard.allCases.filter { !Hazard.drawnApart.contains($0) }
+    var hazards = Set(usual.filter { choices.below(2) == 1 && allowed.contains($0) })
+    for hazard in Hazard.drawnApart where choices.onceApart(in: 8) && allowed.contains(hazard) {
+      hazards.insert(hazard)
+    }
+    // What a backup lacks is lost at the remote, and only one such loss is told apart in a world.
+    if hazards.contains(.restoredRemotes) {
+      hazards.subtract([.exchangedAccounts, .exchangedSource, .otherDevices, .sums, .wipes])
+    }
+    return hazards
   }
 
   /// A reference of a type, with the world's rule for it.

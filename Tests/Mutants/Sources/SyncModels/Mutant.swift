@@ -36,6 +36,8 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case losersAtOnce, loserGoesWithItsWinner, unseenReferrersIgnored
   // Groups of edits.
   case groupsForgotten, groupNotBroken
+  // Remotes that do not keep their word.
+  case resyncKeepsTheEpoch, totalTrusted
 
   /// The flaw of the world that the current task belongs to.
   @TaskLocal package static var current: Mutant?

@@ -19,6 +19,8 @@ extension Mutant {
     case .refusedForEver, .interruptedReviewForgotten: [.uniqueValues]
     case .pendingClockTrusted: [.jumpingClocks, .localEdits]
     case .accountUnchecked, .forgottenEditsKept: [.exchangedAccounts]
+    case .resyncKeepsTheEpoch: [.restoredRemotes]
+    case .totalTrusted: [.lyingTotals]
     default: []
     }
   }
@@ -95,6 +97,8 @@ extension Mutant {
     case .losersAtOnce, .loserGoesWithItsWinner: [.onlyLosers]
     case .unseenReferrersIgnored: [.references]
     case .groupsForgotten, .groupNotBroken: [.atomicGroup]
+    case .resyncKeepsTheEpoch: [.convergence, .replication, .nothingSilent]
+    case .totalTrusted: [.convergence, .nothingSilent]
     }
   }
 }
