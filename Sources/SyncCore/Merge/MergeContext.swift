@@ -16,6 +16,8 @@ struct MergeContext {
   var now: Timestamp
   /// Whether a listing of the pass's type shows one instant.
   var isSnapshot: Bool
+  /// Records whose copies on the page are the store's own, perhaps of before the last commits.
+  var ownCopies: Set<RecordID> = []
   /// The number of the pass, and what it lists.
   var pass: Int64
   var coverage: RecordPage.Coverage
@@ -121,9 +123,16 @@ struct MergeContext {
     // A listing of one instant may hold an id twice: the valid copy does not repair the malformed
     // one.
     case (_, .quarantined): return listsOneInstant && entry.pass == pass ? .beside : .newer
+    case (.upsert(let record), _) where isOwn(record, over: entry): return .older
     case (.upsert(let record), _): return rule.isOlder(record.version, than: entry) ? .older : .newer
     case (.tombstone(let tombstone), _): return rule.isOlder(tombstone.version, than: entry) ? .older : .newer
     }
+  }
+
+  /// Whether a copy of the page is the store's own, and a page since has brought other bytes.
+  private func isOwn(_ record: Record, over entry: WithheldChange) -> Bool {
+    guard ownCopies.contains(record.id), case .upsert(let copy) = entry.change else { return false }
+    return copy.version == record.version && copy.payload != record.payload
   }
 
   /// Whether a copy of the page restates, or is older than, the withheld change.

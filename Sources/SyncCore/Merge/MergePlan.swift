@@ -108,7 +108,7 @@ struct MergePlan {
   /// Returns whether to show a copy to readers; counts it, and withholds it if not.
   private mutating func shows(_ round: MergeRound, _ place: Int, _ origin: Incoming.Origin) -> Bool {
     let stored = view.copyStates[place]
-    let outcome = rule.outcome(ofCopy: round.copies[place].version, over: stored)
+    let outcome = outcome(of: round, place, over: stored, origin)
     // Not as an optional record, which is copied even if it is nil.
     let isUnrivalled = view.rivals.isEmpty || rival(of: round.copies[place].id) == nil
     if outcome == .unchanged || outcome == .skippedOlder, isUnrivalled {
@@ -150,6 +150,21 @@ struct MergePlan {
     if outcome.shows { appeared.append(record.id) }
     note(outcome, of: record.id, origin: origin)
     return true
+  }
+
+  /// Returns the outcome of a copy.
+  ///
+  /// The store's own copy, read for a listing of keys, does not replace what a page since has brought
+  /// under the same version.
+  private func outcome(
+    of round: MergeRound, _ place: Int, over stored: StoredState?, _ origin: Incoming.Origin
+  ) -> MergeOutcome {
+    let version = round.copies[place].version
+    let outcome = rule.outcome(ofCopy: version, over: stored)
+    guard outcome == .updated, !context.ownCopies.isEmpty, stored?.version == version, origin.isPage,
+      context.ownCopies.contains(round.copies[place].id)
+    else { return outcome }
+    return .unchanged
   }
 
   /// The row that a copy of the same listing would replace.

@@ -26,6 +26,7 @@ extension RunEnvironment {
       wanted.unknown += known.wanted.unknown
       wanted.edited += known.wanted.edited
     }
+    page.ownCopies = Set(page.changes[before...].compactMap(\.id))
     if !wanted.all.isEmpty { page.changes += try await lookUp(wanted, of: entity) }
     page.contents = page.changes.count - before
     return page

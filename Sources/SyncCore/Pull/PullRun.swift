@@ -221,12 +221,14 @@ private struct PullRun {
 
   private func context(for commit: PageCommit, of entity: Entity) -> MergeContext {
     let environment = session.environment
-    return MergeContext(
+    var context = MergeContext(
       schema: environment.schema, edits: environment.edits, finder: .sync(fence: session.fence),
       now: environment.clock.timestamp, listing: environment.source.capabilities(of: entity.type).listing,
       pass: commit.pass,
       markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)
+    context.ownCopies = commit.page.ownCopies
+    return context
   }
 
   private func report(_ tally: Tally, of type: RecordType) {

@@ -12,6 +12,8 @@ public struct RecordPage: Hashable, Sendable {
   public var present: [PresentRecord] = []
   /// The number of ``changes`` that the engine added for ``present``.
   package var contents = 0
+  /// The records for which the engine took its own copies, before the pages ahead were committed.
+  package var ownCopies: Set<RecordID> = []
   /// The number of listed records that the app's filter left out of ``changes``.
   package var leftOut = 0
   /// Whether another list begins after the page, so that an empty page is no sign of a pass without end.

@@ -103,7 +103,7 @@ struct ConvergenceCheck {
   private func isReferredToUnseen(_ id: RecordID) -> Bool {
     view.withheld.values.contains { entry in
       guard case .upsert(let copy) = entry.change,
-        truth.payloads[copy.id] == copy.payload || truth.malformed.contains(copy.id)
+        truth.payloads[copy.id] == truth.plain(copy.payload) || truth.malformed.contains(copy.id)
           || truth.payloads[copy.id] == nil && isInDoubt(entry),
         let entity = schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
       else { return false }
@@ -153,12 +153,14 @@ struct ConvergenceCheck {
     var complaints: [Difference] = []
     func complain(_ words: String, _ id: RecordID) { complaints.append(Difference(words, about: [id])) }
     let there = truth.payloads.filter { $0.key.type == type }
-    let here = view.live.filter { $0.key.type == type }.mapValues(\.payload)
+    let here = view.live.filter { $0.key.type == type }.mapValues { truth.plain($0.payload) }
     for id in Set(here.keys).union(there.keys).sorted()
     where !truth.malformed.contains(id) && view.outbox[id] == nil {
       let entry = view.withheld[.record(id)]
       if here[id] == there[id] {
-        if let entry { complain("\(id) is as it should be, and \(entry.kind) all the same", id) }
+        if let entry, !isInDoubt(entry) {
+          complain("\(id) is as it should be, and \(entry.kind) all the same", id)
+        }
       } else if let entry {
         if let flaw = flaw(of: entry, there: there[id]) { complain("\(id): \(flaw)", id) }
       } else if !isInDoubt(id, there: there[id]) {
@@ -218,7 +220,7 @@ struct ConvergenceCheck {
     switch entry.kind {
     case .parked:
       guard case .upsert(let copy) = entry.change else { return "parked without a copy" }
-      if copy.payload != there { return "parked with a copy that the remote no longer has" }
+      if truth.plain(copy.payload) != there { return "parked with a copy that the remote no longer has" }
       return showable.contains(copy.id) ? "parked without need" : nil
     case .held:
       if there != nil { return "held, but the remote has it" }
@@ -227,12 +229,13 @@ struct ConvergenceCheck {
     case .incompatible:
       guard case .upsert(let copy) = entry.change else { return "incompatible without a copy" }
       if copy.schemaVersion <= schema[copy.id.type]?.schemaVersion ?? 0 { return "incompatible without need" }
-      return copy.payload == there ? nil : "incompatible with a copy that the remote no longer has"
+      return truth.plain(copy.payload) == there
+        ? nil : "incompatible with a copy that the remote no longer has"
     case .quarantined:
       return there == nil ? nil : "quarantined, but the remote has a good copy"
     case .hidden:
       guard case .upsert(let copy) = entry.change else { return "hidden without a copy" }
-      if copy.payload != there { return "hidden with a copy that the remote no longer has" }
+      if truth.plain(copy.payload) != there { return "hidden with a copy that the remote no longer has" }
       return truth.rules?.hides(copy, at: truth.now) == true ? nil : "hidden, and no rule hides it"
     case .missing:
       return there == nil && truth.refusesLookups(entry.key.type) ? nil : "still missing"

@@ -28,10 +28,18 @@ final class EditWatch: Sendable {
   private let state = Mutex(State())
   private let remotes: Remotes
   let ledger: Ledger
+  private let volatileField: FieldName?
 
-  init(remotes: Remotes, ledger: Ledger) {
+  /// - Parameter volatileField: The member that differs in each answer of the remote; `nil` for none.
+  init(remotes: Remotes, ledger: Ledger, volatileField: FieldName?) {
     self.remotes = remotes
     self.ledger = ledger
+    self.volatileField = volatileField
+  }
+
+  /// The members that the remote writes itself.
+  private var fieldsOfTheRemote: [FieldName] {
+    remote.capabilities.serverManagedFields + (volatileField.map { [$0] } ?? [])
   }
 
   private var remote: InMemoryRemote { remotes.current }
@@ -71,7 +79,10 @@ final class EditWatch: Sendable {
       checkAuthor(of: conflict, before)
       checkClock(of: conflict, before, after, incarnation)
       // A form may also be overtaken by the app's own edit.
-      if !isByApp { checkHonesty(of: conflict, before, incarnation) }
+      if !isByApp {
+        checkHonesty(of: conflict, before, incarnation)
+        checkBase(of: conflict, before, incarnation)
+      }
       switch conflict.winner {
       case .local: ledger.saw(.conflictWon)
       case .remote: ledger.saw(.conflictLost)
@@ -125,6 +136,17 @@ final class EditWatch: Sendable {
       about: [conflict.id])
   }
 
+  /// No conflict is with the copy that the edit was made on, whatever members differ in each answer.
+  private func checkBase(of conflict: Conflict, _ before: StoreView, _ incarnation: Incarnation) {
+    guard remote.capabilities.versions == .perChange,
+      case .copy(let base)? = before.outbox[conflict.id]?.base,
+      case .upsert(let copy) = conflict.remote, copy.version == base.version, copy.entityTag == base.entityTag
+    else { return }
+    ledger.report(
+      .honestConflicts, "\(incarnation) logs a conflict of the edit of \(conflict.id) with its own base",
+      about: [conflict.id])
+  }
+
   /// No conflict is with the result of the edit itself or of an earlier one.
   private func checkHonesty(of conflict: Conflict, _ before: StoreView, _ incarnation: Incarnation) {
     let sights = ledger.sights
@@ -132,7 +154,7 @@ final class EditWatch: Sendable {
     guard !sights.haveVersionsStartedOver, sights[.sourceExchanged] == nil,
       sights[.accountExchanged] == nil,
       // A remote that writes a field itself changes each edit, so that its answer is another one's.
-      !incarnation.assigns(conflict.id),
+      !incarnation.isAltered(conflict.id),
       // A record that a lagging replica showed as deleted was created again, and the remote still
       // has it.
       conflict.base != nil, sights[.replicaLagged] == nil,
@@ -197,7 +219,7 @@ final class EditWatch: Sendable {
     for id in ids {
       guard let entry = before.outbox[id], let next = after.outbox[id], let record = next.base.record,
         next.base != entry.base, next.edit.stamp >= entry.edit.stamp, !next.isRestoration,
-        !incarnation.assigns(id)
+        !incarnation.isAltered(id)
       else { continue }
       let own = [entry.base.record?.payload, entry.sent?.content.payload, entry.edit.content.payload]
       if own.contains(where: { isSame($0, record.payload) }) { continue }
@@ -212,7 +234,7 @@ final class EditWatch: Sendable {
   /// Whether two payloads are equal, apart from server-managed fields.
   private func isSame(_ a: Payload?, _ b: Payload) -> Bool {
     guard let a, var ours = try? FieldMap(a), var theirs = try? FieldMap(b) else { return false }
-    for field in remote.capabilities.serverManagedFields { (ours[field], theirs[field]) = (nil, nil) }
+    for field in fieldsOfTheRemote { (ours[field], theirs[field]) = (nil, nil) }
     return ours.payload.hasSameMembers(as: theirs.payload)
   }
 
@@ -298,7 +320,7 @@ final class EditWatch: Sendable {
     guard let entity = incarnation.schema[id.type], let record = view.live[id],
       var said = try? FieldMap(payload), var shown = try? FieldMap(record.payload)
     else { return false }
-    for field in remote.capabilities.serverManagedFields { (said[field], shown[field]) = (nil, nil) }
+    for field in fieldsOfTheRemote { (said[field], shown[field]) = (nil, nil) }
     for reference in entity.references where !said.hasSameValue(as: shown, for: reference.field) {
       guard case .string(let key)? = try? payload.values(of: [reference.field]).first else { return false }
       let loser = view.live[RecordID(type: reference.target, key: key)]

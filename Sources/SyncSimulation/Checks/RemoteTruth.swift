@@ -19,6 +19,8 @@ struct RemoteTruth {
   let isFull: Bool
   /// Whether the remote refuses lookups of a type's records.
   let refusesLookups: @Sendable (RecordType) -> Bool
+  /// The member that differs in each answer of the remote; `nil` for none.
+  let volatileField: FieldName?
   /// Whether the rules for deleted targets are carried out, as edits can be sent and every type pulled.
   let carriesOutRules: Bool
 
@@ -30,6 +32,7 @@ struct RemoteTruth {
       remote.recordQuota.map { quota in
         schema.entities.reduce(0) { $0 + remote.records(of: $1.type).count } >= quota
       } ?? false
+    volatileField = shape.volatileField
     refusesLookups = { shape.refusesLookups(of: $0) }
     carriesOutRules = hasSink && edits.choking.isEmpty && !shape.hazards.contains(.refusedLookups)
     (malformed, refused) = (edits.malformedRecords, edits.refused.union(edits.choking))
@@ -50,6 +53,9 @@ struct RemoteTruth {
       }
     }
   }
+
+  /// A payload without what differs in each answer of the remote.
+  func plain(_ payload: Payload) -> Payload { volatileField.map(payload.without) ?? payload }
 
   /// Whether another record of the remote has a value that an edit needs for itself.
   func isTaken(_ entry: OutboxEntry) -> Bool {

@@ -7,11 +7,20 @@ import Synchronization
 final class CapriciousSource: RemoteRecordSource {
   private let base: any RemoteRecordSource
   private let moods: Moods
-  /// The number of pages before each page, by its token.
-  private let depths = Mutex<[PageToken: Int]>([:])
+  private let remote: InMemoryRemote
+  /// What precedes each page, by its token.
+  private let places = Mutex<[PageToken: Place]>([:])
 
-  init(base: any RemoteRecordSource, moods: Moods) {
-    (self.base, self.moods) = (base, moods)
+  /// What precedes a page.
+  private struct Place {
+    /// The number of pages.
+    var depth = 0
+    /// The last changes of the page before, if they have one time.
+    var tie: [RecordChange] = []
+  }
+
+  init(base: any RemoteRecordSource, remote: InMemoryRemote, moods: Moods) {
+    (self.base, self.remote, self.moods) = (base, remote, moods)
   }
 
   var identity: String { base.identity }
@@ -21,60 +30,36 @@ final class CapriciousSource: RemoteRecordSource {
   func account() async throws(SyncError) -> RemoteAccount? { try await base.account() }
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
-    var depth = 0
-    if case .resume(let token) = request.position { depth = depths.withLock { $0[token, default: 0] } }
-    if let refusal = try moods.refusal(after: depth) { return refusal }
+    var place = Place()
+    if case .resume(let token) = request.position { place = places.withLock { $0[token] ?? place } }
+    if let refusal = try moods.refusal(after: place.depth) { return refusal }
     var page = try await base.page(request)
-    if case .more(let token, _) = page.next { depths.withLock { $0[token] = depth + 1 } }
-    if depth == 0 { page.total = moods.total(of: page) }
+    if case .reset = page.next { return page }
+    if place.depth == 0 { page.total = moods.total(of: page) }
+    let isOrderedByTime = if case .modifiedSince = capabilities.deltas { true } else { false }
+    if isOrderedByTime {
+      let tie = place.tie.filter { change in
+        change.id.flatMap { remote.present($0, of: request.entity) } == change
+      }
+      page.changes = moods.reordered(page.changes, after: tie)
+    }
+    if case .more(let token, _) = page.next {
+      let tie = isOrderedByTime ? page.changes.lastTie : []
+      places.withLock { $0[token] = Place(depth: place.depth + 1, tie: tie) }
+    }
+    page.changes = page.changes.map(moods.varied)
     return page
   }
 
   func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
-    try await base.lookup(ids, of: entity)
+    try await base.lookup(ids, of: entity).map(moods.varied)
   }
 }
 
-/// How a world's remotes break their word.
-final class Moods: Sendable {
-  private let hazards: Set<Hazard>
-  private let choices: Choices
-  private let ledger: Ledger
-  private let clock: ManualClock
-  /// The most pages of a listing, and until when; `nil` for no cap.
-  private let cap: Mutex<(pages: Int, end: Duration)?>
-
-  init(_ shape: WorldShape, choices: Choices, ledger: Ledger, clock: ManualClock) {
-    (hazards, self.choices, self.ledger, self.clock) = (shape.hazards, choices, ledger, clock)
-    let isCapped = shape.hazards.contains(.cappedLists)
-    cap = Mutex(
-      isCapped
-        ? (choices.number(in: 1...3), clock.now.offset + choices.duration(.seconds(20)...(.seconds(300)))) : nil
-    )
-  }
-
-  /// Whether any source of the world is capricious.
-  var areAny: Bool { !hazards.isDisjoint(with: [.cappedLists, .lyingTotals]) }
-
-  /// Lifts the cap.
-  func calmDown() { cap.withLock { $0 = nil } }
-
-  /// The answer to the request for a page beyond the cap; `nil` for one within it.
-  func refusal(after depth: Int) throws(SyncError) -> RecordPage? {
-    guard let cap = cap.withLock({ $0 }), depth >= cap.pages, clock.now.offset < cap.end else { return nil }
-    ledger.saw(.listCapped)
-    // After a while, a source begins anew: the token may be what the remote no longer knows.
-    if choices.once(in: 3) { return RecordPage(coverage: .delta, changes: [], next: .reset(.pageTokenExpired)) }
-    throw SyncError(
-      .inconsistentData, during: "a page", "The remote refuses the page after \(Counted(depth, "page")).")
-  }
-
-  /// The number of records that the remote states with the first page of a pass.
-  func total(of page: RecordPage) -> Int? {
-    guard hazards.contains(.lyingTotals), choices.below(2) == 1 else { return page.total }
-    let total = choices.pick(
-      page.changes.count, 0, page.changes.count + 1, 1_000_000, Int.max, -1, (page.total ?? 0) + 1)
-    if total != page.total { ledger.saw(.totalFalse) }
-    return total
+extension [RecordChange] {
+  /// The last changes that have one time.
+  fileprivate var lastTie: [RecordChange] {
+    guard let time = last?.modifiedAt else { return [] }
+    return Array(reversed().prefix { $0.modifiedAt == time }.reversed())
   }
 }

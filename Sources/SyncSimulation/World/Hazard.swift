@@ -109,7 +109,15 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case lyingTotals
   /// The remote refuses the pages beyond a cap for some time.
   case cappedLists
+  /// Records of one time come in another order, and partly again, in each answer.
+  case reorderedTies
+  /// Each answer has another value of a member, under an equal version.
+  case volatileMembers
+  /// The remote stores some values in a form of its own, and its answers do not show that.
+  case normalising
 
   /// The hazards that are drawn apart, so that worlds without them are as they were before.
-  static let drawnApart: [Hazard] = [.restoredRemotes, .lyingTotals, .cappedLists]
+  static let drawnApart: [Hazard] = [
+    .restoredRemotes, .lyingTotals, .cappedLists, .reorderedTies, .volatileMembers, .normalising,
+  ]
 }

@@ -76,9 +76,14 @@ extension Incarnation {
         shown: try snapshot.records(withIDs: [id]).first??.payload, isKept: !edit.isEmpty || !aside.isEmpty
       )
     }
-    guard let state, !state.isKept, state.shown != written else { return }
+    guard let state, !state.isKept, state.shown.map(plain) != written else { return }
     world.ledger.report(
       .liveness, "\(self) received a signal of a change while it synced, and has not fetched it", about: [id])
+  }
+
+  /// A payload without what differs in each answer of the remote.
+  private func plain(_ payload: Payload) -> Payload {
+    world.shape.volatileField.map(payload.without) ?? payload
   }
 
   private func calmRequest() -> SyncRequest {

@@ -189,8 +189,8 @@ final class Incarnation: Sendable, CustomStringConvertible {
 
   // MARK: What the checks have to know
 
-  /// Whether the remote writes an immutable field of a record itself.
-  func assigns(_ id: RecordID) -> Bool { id.type == "leagues" && world.shape.assignsField }
+  /// Whether the remote changes the edits of a record itself.
+  func isAltered(_ id: RecordID) -> Bool { world.shape.altersEdits(of: id.type) }
 
   /// The full pulls of the current sync, and its schema.
   var known: (schema: SyncSchema, fullPull: Set<RecordType>) {

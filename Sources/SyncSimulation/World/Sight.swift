@@ -196,6 +196,14 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case totalFalse
   /// A remote refused the next page of a listing.
   case listCapped
+  /// Records of one time came in another order than before.
+  case tiesReordered
+  /// A page repeated records of the page before.
+  case tieRepeated
+  /// An answer had another value of a member under an equal version.
+  case memberVaried
+  /// The remote stored another form of an edit than was sent.
+  case normalised
 }
 
 extension [Sight: Int] {

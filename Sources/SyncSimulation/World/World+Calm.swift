@@ -51,7 +51,7 @@ extension World {
     ledger.saw(.pushRepeated, times: remotes.current.pushCounters.repeats)
     if !edits.wasWiped {
       for effect in watch.pushes.repeatedEffects(in: remotes.current).prefix(3)
-      where !(shape.assignsField && effect.records.contains { $0.type == "leagues" }) {
+      where !effect.records.contains(where: { shape.hidesResults(of: $0.type) }) {
         ledger.report(.oneEffect, effect.description, about: effect.records)
       }
     }

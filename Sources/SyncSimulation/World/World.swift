@@ -85,8 +85,11 @@ final class World: Sendable {
     remotes = Remotes { identity in
       let remote = InMemoryRemote(identity: identity, configuration: shape.remote, clock: serverClock)
       var source = plan.source(remote)
-      let sink = Self.sink(for: remote, source: source, shape) { meanwhile.happen(to: $0) }
-      if moods.areAny { source = CapriciousSource(base: source, moods: moods) }
+      var sink = Self.sink(for: remote, source: source, shape) { meanwhile.happen(to: $0) }
+      if moods.areAny { source = CapriciousSource(base: source, remote: remote, moods: moods) }
+      if let base = sink, shape.volatileField != nil || shape.normalises {
+        sink = CapriciousSink(base: base, moods: moods, normalises: shape.normalises)
+      }
       guard let flaw = plan.flaw else { return Remotes.Home(remote: remote, source: source, sink: sink) }
       return Remotes.Home(
         remote: remote, source: FlawedSource(base: source, flaw: flaw),
@@ -108,7 +111,8 @@ final class World: Sendable {
     watch = Watch(
       types: schema.entities.map(\.type), ids: ids, versions: remotes.home.source.capabilities.versions,
       leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger),
-      edits: EditWatch(remotes: remotes, ledger: ledger), hasEdits: remotes.home.sink != nil,
+      edits: EditWatch(remotes: remotes, ledger: ledger, volatileField: shape.volatileField),
+      hasEdits: remotes.home.sink != nil,
       ledger: ledger)
     sums = shape.hasSums && plan.policy == nil && remotes.home.sink != nil ? Sums() : nil
     edits = RemoteEdits(

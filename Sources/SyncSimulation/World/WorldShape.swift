@@ -61,6 +61,27 @@ struct WorldShape: Sendable {
   /// Whether the remote writes the immutable field itself.
   var assignsField: Bool { immutableField != nil && hazards.contains(.assignedFields) }
 
+  /// The member that differs in each answer, in a world with one.
+  var volatileField: FieldName? {
+    hazards.contains(.volatileMembers) && remote.versions == .perChange ? "served" : nil
+  }
+
+  /// Whether the remote stores some values in a form of its own.
+  var normalises: Bool { hazards.contains(.normalising) && hasEdits }
+
+  /// Whether the remote changes a type's edits itself, so that its result of one, and another writer's
+  /// change of that, look alike.
+  func altersEdits(of type: RecordType) -> Bool {
+    volatileField != nil || normalises || type == "leagues" && assignsField
+  }
+
+  /// Whether an edit may be sent again on top of its own result.
+  ///
+  /// A stamp in a field of the app's choice does not prove that an altered result is the edit's.
+  func hidesResults(of type: RecordType) -> Bool {
+    altersEdits(of: type) && (type == "leagues" ? assignsField : type == "teams")
+  }
+
   /// Whether processes may edit records and push.
   var hasEdits: Bool { !hazards.isDisjoint(with: [.localEdits, .duplicates, .sightings]) }
 
@@ -83,6 +104,8 @@ struct WorldShape: Sendable {
   init(_ choices: Choices, allowing allowed: Set<Hazard>, isSmall: Bool) {
     hazards = Self.hazards(choices, allowing: allowed)
     remote = Self.remote(choices)
+    // Equal times are frequent.
+    if hazards.contains(.reorderedTies) { remote.timeGranularity = .seconds(1) }
     visibilities = (0..<3).map { _ in choices.once(in: 3) ? .wholeEntity : .perPage }
     options = SyncOptions(
       pageSize: choices.number(in: 1...7), pagesAhead: choices.pick(0, 1, 2, 10),

@@ -62,6 +62,26 @@ struct MergePlanTests {
     #expect(plan.changes.versions == [same])
   }
 
+  @Test func leavesWhatAPageHasBroughtSinceTheStoresOwnCopyWasRead() throws {
+    let own = try copy(Self.games, "g", #"{"name":1}"#)
+    var merge = try merge(Self.games)
+    merge.context.ownCopies = [own.id]
+    var view = PageView()
+    view.copyStates = [stored(2)]
+    let plan = plan(MergeRound(copies: [own]), view, of: merge)
+    #expect(plan.changes.put.isEmpty && plan.changes.marked == [own.id])
+    // What waits is kept as well.
+    view.copyStates = [nil]
+    let parked = try copy(Self.games, "g", #"{"home":"t"}"#)
+    view.withheld[own.id] = WithheldChange(
+      key: .record(own.id), kind: .parked, change: .upsert(parked), reason: "",
+      waitsFor: [RecordID(type: "teams", key: "t")], pass: 3, finder: .sync(fence: 1),
+      since: Timestamp(milliseconds: 1))
+    let waiting = self.plan(MergeRound([Incoming(.upsert(own))]), view, of: merge)
+    #expect(waiting.changes.put.isEmpty && waiting.changes.released.isEmpty)
+    #expect(waiting.changes.withheld.map(\.change) == [.upsert(parked)])
+  }
+
   @Test func parksACopyWhoseTargetIsAbsent() throws {
     let copies = [try copy(Self.games, "g", #"{"home":"t"}"#), try copy(Self.games, "h", "{}")]
     var view = PageView()

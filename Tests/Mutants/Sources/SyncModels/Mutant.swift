@@ -37,7 +37,8 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Groups of edits.
   case groupsForgotten, groupNotBroken
   // Remotes that do not keep their word.
-  case resyncKeepsTheEpoch, totalTrusted
+  case resyncKeepsTheEpoch, totalTrusted, equalVersionIsAnother, acceptedFormIgnored
+  case ownCopyReplaces
 
   /// The flaw of the world that the current task belongs to.
   @TaskLocal package static var current: Mutant?

@@ -21,6 +21,9 @@ extension Mutant {
     case .accountUnchecked, .forgottenEditsKept: [.exchangedAccounts]
     case .resyncKeepsTheEpoch: [.restoredRemotes]
     case .totalTrusted: [.lyingTotals]
+    case .equalVersionIsAnother: [.volatileMembers, .localEdits]
+    case .acceptedFormIgnored: [.normalising, .localEdits]
+    case .ownCopyReplaces: [.volatileMembers]
     default: []
     }
   }
@@ -98,7 +101,11 @@ extension Mutant {
     case .unseenReferrersIgnored: [.references]
     case .groupsForgotten, .groupNotBroken: [.atomicGroup]
     case .resyncKeepsTheEpoch: [.convergence, .replication, .nothingSilent]
-    case .totalTrusted: [.convergence, .nothingSilent]
+    case .totalTrusted: [.atomicPage, .convergence, .nothingSilent]
+    case .equalVersionIsAnother: [.honestConflicts]
+    case .acceptedFormIgnored: [.convergence]
+    // It comes back from no page.
+    case .ownCopyReplaces: [.atomicPage, .convergence]
     }
   }
 }
