@@ -45,6 +45,32 @@ struct InMemoryRemoteTests {
     #expect(remote.requestLog.count == 3)
   }
 
+  @Test(arguments: [InMemoryRemote.Configuration.privateZone, .timestampedCollection()], [true, false])
+  func goesBackToItsBackup(_ configuration: InMemoryRemote.Configuration, isTold: Bool) async throws {
+    let remote = remote(configuration)
+    let backup = remote.backUp()
+    clock.advance(by: .seconds(10))
+    remote.upsert("items", "i0", #"{"value":9}"#)
+    remote.delete("items", "i1")
+    let token = try #require(try await page(remote).startToken)
+    let paged = try next(try await page(remote))
+    remote.restore(backup, isTold: isTold)
+    #expect(remote.records(of: "items").map(\.key) == (0..<6).map { "i\($0)" })
+    #expect(String(decoding: remote.records(of: "items")[0].payload.bytes, as: UTF8.self) == #"{"value":0}"#)
+    #expect(try await page(remote, paged).next == .reset(isTold ? .remoteReplaced : .pageTokenExpired))
+    // A number of before is given out again.
+    remote.upsert("items", "i2", #"{"value":2}"#)
+    guard case .upsert(let record)? = remote.present(RecordID(type: "items", key: "i2"), of: Self.entity)
+    else {
+      Issue.record("i2 is not there.")
+      return
+    }
+    #expect(record.version.sequence == 7)
+    let answer = try await page(remote, .start(since: token))
+    guard !isTold else { return #expect(answer.next == .reset(.remoteReplaced)) }
+    if case .modifiedSince = configuration.deltas { #expect(keys(answer) == ["i2"]) }
+  }
+
   @Test func countsRequestsOfATypeApart() async throws {
     let remote = remote()
     remote.behave(.fail(SyncError(.quotaExceeded, during: "testing")), on: 2, of: "items")

@@ -17,6 +17,22 @@ struct RecordingTests {
     #expect(again.timeline.contains { $0.contains("all faults end") })
   }
 
+  @Test func staysTheSameWithoutHazardsThatAreDrawnApart() {
+    let apart: Set<Hazard> = [
+      .restoredRemotes, .lyingTotals, .cappedLists, .reorderedTies, .volatileMembers, .normalising,
+    ]
+    var usual = Simulation()
+    usual.hazards.subtract(apart)
+    var compared = 0
+    for seed: UInt64 in 0..<12 {
+      let outcome = Simulation().run(seed: seed)
+      guard outcome.hazards.isDisjoint(with: apart) else { continue }
+      compared += 1
+      #expect(usual.run(seed: seed).hash == outcome.hash)
+    }
+    #expect((1..<12).contains(compared))
+  }
+
   @Test func namesTheVersionThatMadeIt() throws {
     let recording = Simulation().run(seed: 1).recording
     #expect(recording.version == LibraryVersion.current)
