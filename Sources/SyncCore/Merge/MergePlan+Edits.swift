@@ -22,7 +22,9 @@ extension MergePlan {
   mutating func planEdited(_ tombstone: Tombstone, _ edit: MetEdit, _ origin: Incoming.Origin) {
     guard let met = edit.settlement else { return note(edit.outcome, of: tombstone.id, origin: origin) }
     let settlement = checked(met, of: edit, by: .deletion(tombstone))
-    guard edit.outcome == .deleted, settlement.row.isDeleted,
+    // An edit may show a record whose deletion is known.
+    let isShown = edit.outcome == .deleted || edit.entry.edit.content != .deletion
+    guard isShown, settlement.row.isDeleted,
       view.referenced.contains(tombstone.id) || view.inherited.contains(tombstone.id)
     else {
       return settle(edit, by: settlement, origin)

@@ -238,6 +238,14 @@ final class EditWatch: Sendable {
     return ours.payload.hasSameMembers(as: theirs.payload)
   }
 
+  /// Whether the member that differs in each answer makes a result of an edit look like another's.
+  private func hasVaried(_ sent: Payload?, _ result: Payload) -> Bool {
+    guard let volatileField, let sent, let ours = try? FieldMap(sent), let theirs = try? FieldMap(result),
+      ours[volatileField] != nil
+    else { return false }
+    return !ours.hasSameValue(as: theirs, for: volatileField)
+  }
+
   /// Whether a record went with a target whose deletion was held, as its reference declares.
   private func isDeletedByRule(
     _ id: RecordID, _ before: StoreView, _ after: StoreView, _ incarnation: Incarnation
@@ -272,7 +280,8 @@ final class EditWatch: Sendable {
       }
       ledger.saw(.editTraced)
       if entry.author != .app, after.outbox[id] == nil, let record = after.live[id],
-        isSame(entry.edit.content.payload, record.payload)
+        isSame(entry.edit.content.payload, record.payload),
+        !hasVaried(entry.edit.content.payload, record.payload)
       {
         state.withLock { $0.formerWrites[id] = (record.version, entry.lastWrite) }
       }

@@ -1,6 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 import SyncAdapters
+import Synchronization
 import Testing
 
 @Suite("A record whose target another device deletes", .timeLimit(.minutes(10)))
@@ -80,6 +81,35 @@ struct TargetDeletionTests {
       world.clock.advance(by: .seconds(1))
     }
     #expect(world.there("folders").keys.sorted() == ["a", "b", "c"])
+    #expect(try await world.engine.status().allSatisfy { $0.withheld.isEmpty && $0.pending == 0 })
+  }
+
+  @Test func staysWhereItIsADefaultAndDeletedOnceMoreBeforeItsRestorationArrives() async throws {
+    let world = try await PushWorld(Self.entities(.restoresTarget))
+    let (remote, id) = (world.remote, RecordID(type: "meters", key: "m"))
+    remote.upsert("readings", "r1", #"{"meter":"m"}"#)
+    remote.delete("meters", "m")
+    let pushes = Mutex(0)
+    remote.onPush = { _ in
+      let number = pushes.withLock { pushes in
+        pushes += 1
+        return pushes
+      }
+      if number == 2 { remote.delete("meters", "m") }
+    }
+    try await world.engine.edits.perform { (batch) throws(SyncError) in
+      var fields = FieldMap()
+      fields["name"] = Array("1".utf8)[...]
+      _ = try batch.seed(id, fields)
+    }
+    _ = try await world.engine.sync()
+    for _ in 0..<4 {
+      world.clock.advance(by: .seconds(1))
+      _ = try await world.engine.sync()
+      #expect(view(world) == #"["m"] ["r1"]"#)
+    }
+    #expect(pushes.withLock { $0 } == 3)
+    #expect(world.there().keys.sorted() == ["m"])
     #expect(try await world.engine.status().allSatisfy { $0.withheld.isEmpty && $0.pending == 0 })
   }
 
