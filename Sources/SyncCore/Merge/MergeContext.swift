@@ -93,17 +93,27 @@ struct MergeContext {
 
   /// Returns a hidden record's entry if the remote lists the copy again unchanged.
   ///
-  /// The record stays hidden.
+  /// The record stays hidden. A copy of the same version is unchanged too: some remotes write a member
+  /// anew for each answer.
   func restated(_ entry: WithheldChange, by change: RecordChange) -> WithheldChange? {
     guard entry.kind == .hidden, case .upsert(let record) = change, case .upsert(var hidden) = entry.change,
-      hidden.payload == record.payload
+      hidden.payload == record.payload || isSameVersion(record, hidden)
     else { return nil }
     var entry = relisted(entry)
-    if hidden.version < record.version {
+    if hidden.payload != record.payload {
+      if !ownCopies.contains(record.id) { entry.change = .upsert(record) }
+    } else if hidden.version < record.version {
       (hidden.version, hidden.entityTag) = (record.version, record.entityTag)
       entry.change = .upsert(hidden)
     }
     return entry
+  }
+
+  /// Whether two copies are of one version, where versions number the changes.
+  private func isSameVersion(_ a: Record, _ b: Record) -> Bool {
+    schema[a.id.type]?.remote.versions == .perChange && a.version == b.version && !a.version.isUndated
+      && a.schemaVersion == b.schemaVersion
+      && (a.entityTag == b.entityTag || a.entityTag == nil || b.entityTag == nil)
   }
 
   /// How a change stands to what is withheld under its record.

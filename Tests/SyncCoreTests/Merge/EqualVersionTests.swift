@@ -52,4 +52,23 @@ struct EqualVersionTests {
     _ = try await engine.sync(listing)
     #expect(try await engine.edits.conflicts().count == 1)
   }
+
+  @Test func leavesARecordHidden() async throws {
+    let world = try await PushWorld([Entity("meters", indexes: ["name"])])
+    let engine = try await SyncEngine(
+      schema: world.engine.schema, store: world.store, source: Source(base: world.remote), clock: world.clock)
+    world.remote.upsert("meters", "m", #"{"name":1}"#)
+    _ = try await engine.sync()
+    let policy = CleanupPolicy([.hide("meters", where: .equal("name", 1))])
+    #expect(try await engine.cleanUp(policy).hidden == ["meters": 1])
+    for _ in 1...2 {
+      _ = try await engine.resync("meters")
+      #expect(world.here().isEmpty)
+    }
+    // Another client's change shows it.
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "m", #"{"name":2}"#)
+    _ = try await engine.sync()
+    #expect(world.here()["m"]?.contains(#""name":2"#) == true)
+  }
 }
