@@ -1,7 +1,7 @@
 import CRecords
 import CanonicalSync
-import SyncAdapters
 import SQLiteAdapters
+import SyncAdapters
 import Synchronization
 
 /// The waits of an app's edits and reads, without a sync and during one.

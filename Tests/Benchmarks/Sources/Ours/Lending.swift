@@ -1,7 +1,7 @@
 import CRecords
 import CanonicalSync
-import SyncAdapters
 import SQLiteAdapters
+import SyncAdapters
 
 /// First syncs of many tenants, each with its own store and a hundred records.
 struct Lending {

@@ -1,8 +1,8 @@
 import CRecords
 import CanonicalSync
-import SyncAdapters
 import PostgresAdapters
 import SQLiteAdapters
+import SyncAdapters
 
 /// The options of a run.
 struct Options {

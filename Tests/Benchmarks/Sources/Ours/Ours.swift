@@ -1,8 +1,8 @@
 import CRecords
 import CanonicalSync
-import SyncAdapters
 import Dispatch
 import SQLiteAdapters
+import SyncAdapters
 
 #if canImport(Glibc)
   import Glibc

@@ -1,6 +1,6 @@
 import CanonicalSync
-import SyncAdapters
 import SQLiteAdapters
+import SyncAdapters
 import Synchronization
 
 /// The longest wait of an app's edit during a first sync.

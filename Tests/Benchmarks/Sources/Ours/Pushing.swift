@@ -1,7 +1,7 @@
 import CRecords
 import CanonicalSync
-import SyncAdapters
 import SQLiteAdapters
+import SyncAdapters
 
 /// Edits of records that the remote has, made on one day and pushed on another.
 struct Pushing {

@@ -1,7 +1,7 @@
 import CRecords
 import CanonicalSync
-import SyncAdapters
 import SQLiteAdapters
+import SyncAdapters
 
 /// A rebuild that merges each two records with a shared address into one.
 struct Rebuilding {
