@@ -178,8 +178,8 @@
     /// The columns of new fields are filled in portions, between which others can write. They also
     /// can while the indexes of a table with more than 20,000 rows are built, which takes some seconds
     /// for a million rows, first waits for transactions of others that have begun, and happens on one
-    /// server at a time.
-    /// If it fails in between, the store can be used as before, and the next registration continues.
+    /// server at a time. If it fails in between, the store can be used as before, and the next
+    /// registration continues.
     ///
     /// - Throws: `storeReadOnly` if something is missing in a store that was opened read-only, or
     ///   that has moved; `permissionDenied` if the role may not change tables; `storeFailure` if

@@ -85,11 +85,13 @@
             }
           }
         } catch {
-          let isBehindOthers = connection.failure?.state == PostgresFailure.lockTimeout
-          // The next session has its own lock and settings.
-          connection.close()
-          if isBehindOthers { return }
-          throw error
+          guard connection.failure?.state == PostgresFailure.lockTimeout else {
+            // The next session has its own lock and settings.
+            connection.close()
+            throw error
+          }
+          // The session goes on, with the locks of leases that it keeps.
+          connection.rollback()
         }
         try run("SET statement_timeout = \(connection.settings.statementMilliseconds)")
         try run("SELECT pg_advisory_unlock(\(connection.settings.indexLock))")

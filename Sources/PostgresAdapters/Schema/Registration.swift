@@ -6,8 +6,8 @@
   ///
   /// First it creates the tables and columns. Then it fills the columns of existing rows by
   /// portions, while readers evaluate those fields from payloads, and builds the indexes of large
-  /// tables beside the writes of others. Last come other indexes, views and the declarations. If a server dies in between, the store stays correct, and the next registration
-  /// continues.
+  /// tables beside the writes of others. Last come other indexes, views and the declarations. If a
+  /// server dies in between, the store stays correct, and the next registration continues.
   struct Registration {
     let connection: Connection
     let schema: SyncSchema

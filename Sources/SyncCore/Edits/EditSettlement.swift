@@ -95,14 +95,10 @@ struct EditSettler {
   /// Whether a remote state has the version of an edit's base, and therefore is the base.
   ///
   /// Some remotes write a member anew for each answer, or have fewer members in lists. The edit keeps
-  /// its base, so that what it has changed stays the difference of the two. Where versions have no
-  /// order, an equal one says nothing.
+  /// its base, so that what it has changed stays the difference of the two.
   private func restates(_ remoteState: RemoteState, _ base: OutboxEntry.Base) -> Bool {
-    guard entity.remote.versions == .perChange, case .copy(let record) = remoteState,
-      case .copy(let known) = base, record.version == known.version, !record.version.isUndated
-    else { return false }
-    guard let tag = record.entityTag, let knownTag = known.entityTag else { return true }
-    return tag == knownTag
+    guard case .copy(let record) = remoteState, case .copy(let known) = base else { return false }
+    return ReplicationRule(order: entity.remote.versions).areOfOneState(record, known)
   }
 
   /// Whether another writer has made a remote state from what was sent.

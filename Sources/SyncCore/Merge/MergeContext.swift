@@ -109,11 +109,9 @@ struct MergeContext {
     return entry
   }
 
-  /// Whether two copies are of one version, where versions number the changes.
   private func isSameVersion(_ a: Record, _ b: Record) -> Bool {
-    schema[a.id.type]?.remote.versions == .perChange && a.version == b.version && !a.version.isUndated
-      && a.schemaVersion == b.schemaVersion
-      && (a.entityTag == b.entityTag || a.entityTag == nil || b.entityTag == nil)
+    guard let order = schema[a.id.type]?.remote.versions else { return false }
+    return a.schemaVersion == b.schemaVersion && ReplicationRule(order: order).areOfOneState(a, b)
   }
 
   /// How a change stands to what is withheld under its record.

@@ -34,6 +34,14 @@ struct ReplicationRule {
     order == .perScan || version == stored.version
   }
 
+  /// Whether two copies of a record show one state of it, by their versions, whatever their bytes.
+  ///
+  /// Where versions do not number the changes, an equal one says nothing.
+  func areOfOneState(_ a: Record, _ b: Record) -> Bool {
+    order == .perChange && a.version == b.version && !a.version.isUndated
+      && (a.entityTag == b.entityTag || a.entityTag == nil || b.entityTag == nil)
+  }
+
   /// Whether a version is older than a withheld change of its record.
   func isOlder(_ version: Version, than entry: WithheldChange) -> Bool {
     if order == .latestFetched { return false }
