@@ -21,6 +21,11 @@ extension Timestamp {
   }
 }
 
+extension WithheldChange.Kind {
+  /// The reason for a person.
+  var word: String { self == .parked ? "waiting" : rawValue }
+}
+
 extension JSON {
   /// An instant for a program: milliseconds since 1970, as in the records.
   /// The member's name ends with `Milliseconds`.

@@ -33,7 +33,7 @@ extension Inspection {
       )
     }
     for entry in story.withheld {
-      output.prose("The \(entry.kind.rawValue) change was withheld at \(entry.since.spelled).")
+      output.prose("The \(entry.kind.word) change was withheld at \(entry.since.spelled).")
     }
     return isKnown
   }

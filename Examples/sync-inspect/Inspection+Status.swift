@@ -50,7 +50,7 @@ extension Inspection {
   ) -> TextTable {
     let headings =
       ["type", "live", "up to date", "last attempt", "failures", "last error", "next attempt"]
-      + kinds.map { $0 == .parked ? "waiting" : $0.rawValue } + [
+      + kinds.map(\.word) + [
         "edits", "refused", "pass", "sweep", "token",
       ]
     func count(_ number: Int) -> TextTable.Cell { number == 0 ? .empty : .number(number) }

@@ -9,7 +9,7 @@ extension ReportPage {
   }
 
   private static let kinds: [(kind: WithheldChange.Kind, meaning: HTML)] = [
-    (.parked, "waits for records that it refers to"),
+    (.parked, "for records that it refers to"),
     (.held, "a deletion that waits until nothing refers to the record"),
     (.incompatible, "needs a newer version of the app"),
     (.quarantined, "malformed"),
@@ -25,7 +25,7 @@ extension ReportPage {
       [
         .text("type"), .number("records"), .text("up to date"), .text("age of the token"),
         .number("successes"), .number("failures"), .number("failures in a row"),
-      ] + Self.kinds.map { .number($0.kind.rawValue) } + [
+      ] + Self.kinds.map { .number($0.kind.word) } + [
         .number("edits"), .number("refused"), .text("pass under way"), .text("sweep"),
       ],
       rows: model.types.map(row))
@@ -33,7 +33,7 @@ extension ReportPage {
     let legend: HTML =
       withheld.isEmpty
       ? ""
-      : "<dl>\n\(withheld.map { "<dt>\($0.kind.rawValue)</dt><dd>\($0.meaning)</dd>\n" as HTML })</dl>\n"
+      : "<dl>\n\(withheld.map { "<dt>\($0.kind.word)</dt><dd>\($0.meaning)</dd>\n" as HTML })</dl>\n"
     return table.markup(
       within: Budget.types, of: model.types.count, more: "<code>sync-inspect status</code> has all")
       + legend
