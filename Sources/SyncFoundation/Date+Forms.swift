@@ -105,8 +105,9 @@ extension String {
   /// A day alone, and a time of no known zone, are not instants.
   fileprivate var hasTimeAndOffset: Bool {
     let time = utf8.dropFirst(10)
-    return time.contains {
-      [UInt8(ascii: "Z"), UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "-")].contains($0)
+    return time.contains { byte in
+      byte == UInt8(ascii: "Z") || byte == UInt8(ascii: "z") || byte == UInt8(ascii: "+")
+        || byte == UInt8(ascii: "-")
     }
   }
 }

@@ -29,56 +29,58 @@ public struct JSONByteDecoder: Sendable {
   ///   A type's own `init(from:)` may throw other errors.
   /// - Complexity: O(*n*) in the number of bytes, apart from the work of the types.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
-    try JSONCursor(text: text(of: bytes), node: 0, path: nil).decode(type)
+    try JSONCursor(text: text(of: bytes, nil), node: 0, path: nil).decode(type)
   }
 
   /// A member that an object gets where it lacks it.
   package struct Addition {
     let member: String
-    let value: [UInt8]
     let replacesNull: Bool
+    let value: () -> [UInt8]?
 
     /// Creates an addition.
     ///
     /// - Parameters:
     ///   - member: The name of the member.
-    ///   - value: Its JSON value.
     ///   - replacesNull: Whether a member that is null counts as lacking.
-    package init(_ member: String, _ value: [UInt8], replacesNull: Bool) {
+    ///   - value: Returns its JSON value; `nil` for none.
+    package init(_ member: String, replacesNull: Bool, value: @escaping () -> [UInt8]?) {
       self.member = member
-      self.value = value
       self.replacesNull = replacesNull
+      self.value = value
     }
   }
 
   /// Decodes one object, and adds members that it lacks.
+  ///
+  /// - Parameter habits: What the objects before had in common; `nil` for one object alone.
   package func decode<Value: Decodable>(
-    _ type: Value.Type, from bytes: ArraySlice<UInt8>, adding additions: [Addition]
+    _ type: Value.Type, from bytes: ArraySlice<UInt8>, adding additions: [Addition], habits: JSONHabits?
   ) throws -> Value {
-    let text = try text(of: bytes)
+    let text = try text(of: bytes, habits)
     let cursor = JSONCursor(text: text, node: 0, path: nil)
     guard !additions.isEmpty, text.kind(of: 0) == .object else { return try cursor.decode(type) }
-    let object = try JSONObject(cursor)
-    let lacking = additions.filter { addition in
-      (addition.replacesNull ? object.presentValue(of: addition.member) : object.value(of: addition.member))
-        == nil
+    let members = 1..<text.nodes[0].next
+    var added: [UInt8] = []
+    for addition in additions {
+      let node = text.member(addition.member, in: members)
+      if let node, !addition.replacesNull || text.kind(of: node + 1) != .null { continue }
+      guard let value = addition.value() else { continue }
+      if !members.isEmpty || !added.isEmpty { added.append(UInt8(ascii: ",")) }
+      JSONString.append(addition.member, to: &added)
+      added.append(UInt8(ascii: ":"))
+      added.append(contentsOf: value)
     }
-    if lacking.isEmpty { return try cursor.decode(type) }
-    let root = text.nodes[0]
-    var extended = Array(bytes[bytes.startIndex + root.token.start..<bytes.startIndex + root.token.end - 1])
-    for addition in lacking {
-      if root.next > 1 || addition.member != lacking[0].member { extended.append(UInt8(ascii: ",")) }
-      JSONString.append(addition.member, to: &extended)
-      extended.append(UInt8(ascii: ":"))
-      extended.append(contentsOf: addition.value)
-    }
-    extended.append(UInt8(ascii: "}"))
-    return try decode(type, from: extended[...])
+    if added.isEmpty { return try cursor.decode(type) }
+    let root = text.nodes[0].token
+    let extended =
+      bytes[bytes.startIndex + root.start..<bytes.startIndex + root.end - 1] + added + [UInt8(ascii: "}")]
+    return try JSONCursor(text: self.text(of: extended, habits), node: 0, path: nil).decode(type)
   }
 
-  private func text(of bytes: ArraySlice<UInt8>) throws -> JSONText {
+  private func text(of bytes: ArraySlice<UInt8>, _ habits: JSONHabits?) throws -> JSONText {
     do throws(JSONError) {
-      return try JSONText(bytes, depthLimit: depthLimit, userInfo: userInfo, forms: forms)
+      return try JSONText(bytes, depthLimit: depthLimit, userInfo: userInfo, forms: forms, habits: habits)
     } catch {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "The bytes are not JSON.", underlyingError: error))

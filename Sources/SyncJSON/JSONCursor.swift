@@ -38,6 +38,7 @@ struct JSONCursor: Decoder, SingleValueDecodingContainer {
   func decode(_ type: UInt128.Type) throws -> UInt128 { try text.integer(type, at: node) { codingPath } }
 
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    try text.formed(type, at: node) { codingPath } ?? Value(from: self)
+    if case .ownDecoding? = text.formPlace(of: type) { return try Value(from: self) }
+    return try text.formed(type, at: node) { codingPath } ?? Value(from: self)
   }
 }

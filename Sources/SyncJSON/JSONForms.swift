@@ -9,6 +9,9 @@ package protocol JSONForms: Sendable {
     _ type: Value.Type, from json: JSONValueSlice, at path: () -> [String]
   ) throws(JSONFormFailure) -> Value?
 
+  /// Tells where the form of a type's values is.
+  func place<Value>(of type: Value.Type) -> JSONFormPlace
+
   /// Returns the JSON text of a value; `nil` if its type encodes itself.
   ///
   /// - Throws: ``JSONFormFailure`` for a value that the form cannot represent.
@@ -24,6 +27,24 @@ package protocol JSONForms: Sendable {
   ) throws(JSONFormFailure)
 }
 
+/// Where the form of a type's values is.
+package enum JSONFormPlace {
+  /// The type decodes itself.
+  case ownDecoding
+  /// One form for all values: a ``JSONFormReader`` of the type.
+  case everywhere(AnyObject)
+  /// Another one in some members.
+  case byMember
+}
+
+/// Reads values of one type in their form.
+package final class JSONFormReader<Value> {
+  let read: (JSONValueSlice) throws(JSONFormFailure) -> Value
+
+  /// Creates a reader.
+  package init(_ read: @escaping (JSONValueSlice) throws(JSONFormFailure) -> Value) { self.read = read }
+}
+
 /// A value that does not fit a form. The sentence names the form, never the value.
 package struct JSONFormFailure: Error {
   package var message: String
@@ -34,6 +55,30 @@ package struct JSONFormFailure: Error {
 }
 
 extension JSONText {
+  /// Where the form of a type is, if that is remembered.
+  func formPlace<Value>(of type: Value.Type) -> JSONFormPlace? {
+    guard let habits, let forms else { return nil }
+    return habits.form(of: type, in: forms)
+  }
+
+  /// Decodes a value by the reader of its form.
+  func read<Value>(
+    _ type: Value.Type, by reader: JSONFormReader<Value>, at node: Int, path: () -> [any CodingKey]
+  ) throws -> Value {
+    do throws(JSONFormFailure) {
+      return try reader.read(JSONValueSlice(document: bytes, token: nodes[node].token))
+    } catch {
+      throw refusal(type, error, at: node, path())
+    }
+  }
+
+  private func refusal(
+    _ type: any Any.Type, _ failure: JSONFormFailure, at node: Int, _ path: [any CodingKey]
+  ) -> DecodingError {
+    let context = DecodingError.Context(codingPath: path, debugDescription: failure.message)
+    return kind(of: node) == .null ? .valueNotFound(type, context) : .dataCorrupted(context)
+  }
+
   /// Decodes a value of any type, in its form if it has one.
   @inline(never)
   func formed<Value: Decodable>(
@@ -44,9 +89,7 @@ extension JSONText {
     do throws(JSONFormFailure) {
       return try forms.read(type, from: json) { path().memberNames }
     } catch {
-      let context = DecodingError.Context(codingPath: path(), debugDescription: error.message)
-      throw kind(of: node) == .null
-        ? DecodingError.valueNotFound(type, context) : DecodingError.dataCorrupted(context)
+      throw refusal(type, error, at: node, path())
     }
   }
 }

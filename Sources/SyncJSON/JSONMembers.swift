@@ -5,7 +5,7 @@
 struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let object: JSONObject
 
-  init(_ cursor: JSONCursor) throws { object = try JSONObject(cursor) }
+  init(_ cursor: JSONCursor) throws { object = try JSONObject(cursor, keys: Key.self) }
 
   private var text: JSONText { object.text }
 
@@ -30,6 +30,20 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
     try text.float(at: node(key)) { path(to: key) }
+  }
+
+  // The optimizer does not specialize the generic method below for a protocol's requirement.
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try text.integer(type, at: node(key)) { path(to: key) }
+  }
+
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try text.integer(type, at: node(key)) { path(to: key) }
+  }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+    try text.integer(type, at: node(key)) { path(to: key) }
   }
 
   func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type, forKey key: Key) throws -> Integer

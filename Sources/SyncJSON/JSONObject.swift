@@ -1,8 +1,8 @@
 /// One object of a text, whose members are found by key.
 ///
 /// The last copy of a repeated key counts. The few members of an ordinary record are compared one
-/// by one, by a hash that the text's list already holds. Many members go into a dictionary first,
-/// so that no object makes decoding quadratic.
+/// by one, unless an object before it had the same. Many members go into a dictionary first, so that
+/// no object makes decoding quadratic.
 final class JSONObject {
   /// A key that compares by its bytes. String equality would equate canonically equivalent
   /// spellings.
@@ -20,8 +20,15 @@ final class JSONObject {
   let path: JSONPath?
   private let members: Range<Int>
   private let values: [ExactKey: Int]?
+  private let layout: JSONLayout?
+  /// The distances of the nodes of a known layout's keys from the first one.
+  private let keyNodes: [Int]
+  /// What is going to be asked for, if it is as for other objects of the layout.
+  private var requests: [JSONLayout.Request]
+  private var nextRequest = 0
 
-  init(_ cursor: JSONCursor) throws {
+  /// - Parameter keys: The type of the keys that are going to be asked for.
+  init(_ cursor: JSONCursor, keys: any Any.Type) throws {
     text = cursor.text
     path = cursor.path
     let nodes = text.nodes
@@ -29,6 +36,11 @@ final class JSONObject {
       throw text.mismatch([String: Any].self, at: cursor.node, path: cursor.codingPath)
     }
     members = cursor.node + 1..<nodes[cursor.node].next
+    if let (layout, keyNodes) = text.habits?.layouts(of: keys).layout(of: members, in: text) {
+      (self.layout, self.keyNodes, requests, values) = (layout, keyNodes, layout.requests, nil)
+      return
+    }
+    (layout, keyNodes, requests) = (nil, [], [])
     var count = 0
     var key = members.lowerBound
     while key < members.upperBound, count <= Self.fewMembers {
@@ -51,16 +63,34 @@ final class JSONObject {
   /// The node of a key's value.
   func value(of key: String) -> Int? {
     if let values { return values[ExactKey(string: key)] }
-    let fingerprint = JSONText.fingerprint(of: key)
-    let nodes = text.nodes
-    var found: Int?
-    var node = members.lowerBound
-    while node < members.upperBound {
-      if nodes[node].fingerprint == fingerprint, text.isKey(key, at: node) { found = node + 1 }
-      node = nodes[node + 1].next
+    if nextRequest < requests.count, requests[nextRequest].asks(for: key) {
+      nextRequest += 1
+      return node(of: requests[nextRequest - 1].member)
     }
-    return found
+    return unexpected(key)
   }
+
+  /// The node of the value of a numbered member.
+  private func node(of member: Int) -> Int? {
+    member < 0 ? nil : members.lowerBound + keyNodes[member] + 1
+  }
+
+  /// The node of the value of a key that comes out of turn, or for the first time.
+  private func unexpected(_ key: String) -> Int? {
+    guard let layout else { return search(key).map { $0 + 1 } }
+    if let place = requests.firstIndex(where: { $0.asks(for: key) }) {
+      nextRequest = place + 1
+      return node(of: requests[place].member)
+    }
+    let member = search(key).flatMap { keyNodes.firstIndex(of: $0 - members.lowerBound) } ?? -1
+    layout.remember(key, member)
+    requests = layout.requests
+    nextRequest = requests.count
+    return node(of: member)
+  }
+
+  /// The node of the last copy of a key.
+  private func search(_ key: String) -> Int? { text.member(key, in: members) }
 
   /// The node of a key's value, unless that is null.
   func presentValue(of key: String) -> Int? {

@@ -29,6 +29,21 @@ extension JSONText {
   func value<Value: Decodable>(
     _ type: Value.Type, at node: Int, key: some CodingKey, after path: JSONPath?
   ) throws -> Value {
+    switch formPlace(of: type) {
+    case .everywhere(let known):
+      if let reader = known as? JSONFormReader<Value> {
+        return try read(type, by: reader, at: node) { JSONPath.keys(path) + [key] }
+      }
+    case .ownDecoding where nodes[node].token.kind == .object:
+      return try Value(from: JSONCursor(text: self, node: node, path: JSONPath(key, after: path)))
+    case .ownDecoding, .byMember, nil: break
+    }
+    return try unremembered(type, at: node, key: key, after: path)
+  }
+
+  private func unremembered<Value: Decodable>(
+    _ type: Value.Type, at node: Int, key: some CodingKey, after path: JSONPath?
+  ) throws -> Value {
     if let value = try common(type, at: node, path: { JSONPath.keys(path) + [key] }) { return value }
     if let value = try formed(type, at: node, path: { JSONPath.keys(path) + [key] }) { return value }
     return try Value(from: JSONCursor(text: self, node: node, path: JSONPath(key, after: path)))

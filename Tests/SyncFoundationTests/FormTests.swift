@@ -110,6 +110,25 @@ struct FormTests {
     }
   }
 
+  /// Short numbers are read without `Decimal(string:)`.
+  @Test func shortDecimalsAreWhatFoundationReads() throws {
+    let wholes = ["0", "7", "10", "120", "999999", "12345678901234567", "123456789012345678"]
+    let fractions = ["", ".0", ".5", ".50", ".05", ".00", ".000001", ".10000000"]
+    for whole in wholes {
+      for fraction in fractions {
+        for text in ["\(whole)\(fraction)", "-\(whole)\(fraction)"] {
+          let value = try #require(read(text, ScalarForm<Decimal>.number), "\(text)")
+          let expected = try #require(Decimal(string: text))
+          #expect(value == expected && value.description == expected.description, "\(text)")
+          #expect(value.hashValue == expected.hashValue, "\(text)")
+        }
+      }
+    }
+    for text in ["01", "-", "1.", ".5", "-.5", "1.2.3", "+1", "00.1", "1 "] {
+      #expect(read("\"\(text)\"", ScalarForm<Decimal>.string) == nil, "\(text)")
+    }
+  }
+
   @Test func urlsDataAndUUIDsAreStrings() throws {
     let url = try #require(URL(string: "https://example.org/a?b=c#d"))
     #expect(try written(url, URL.scalarForm) == #""https://example.org/a?b=c#d""#)

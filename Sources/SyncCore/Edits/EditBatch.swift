@@ -25,7 +25,7 @@ public struct EditBatch {
     let found = try [transaction.record(id)].compactMap(\.self)
     return try ReadRecords(found, of: id.type, in: transaction).list {
       (record, edit) throws(Undecodable) in
-      try record.stored(as: type, edit: edit, in: schema, reportingTo: { _ in })
+      try record.stored(by: ModelReader(type, habits: nil), edit: edit, in: schema, reportingTo: { _ in })
     }.complete().first
   }
 

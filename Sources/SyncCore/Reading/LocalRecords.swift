@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 public import SyncPorts
 
@@ -45,8 +46,9 @@ public struct LocalRecords: Sendable {
 
   /// The records as a type of the app's.
   func decoded<T: SyncedRecord>(_ read: ReadRecords, as type: T.Type) -> RecordList<Stored<T>> {
-    read.list { (record, edit) throws(Undecodable) in
-      try record.stored(as: type, edit: edit, in: schema, reportingTo: emit)
+    let reader = ModelReader(type, habits: read.records.count > 1 ? JSONHabits() : nil)
+    return read.list { (record, edit) throws(Undecodable) in
+      try record.stored(by: reader, edit: edit, in: schema, reportingTo: emit)
     }
   }
 
@@ -102,6 +104,7 @@ public struct LocalRecords: Sendable {
   ) async throws(SyncError) -> [Undecodable] {
     var found: [Undecodable] = []
     var query = try Self.query(type, condition, [], MergeContext.portion)
+    let reader = ModelReader(type, habits: nil)
     while true {
       let portion = query
       let records = try await store.read { (snapshot) throws(SyncError) in
@@ -110,7 +113,7 @@ public struct LocalRecords: Sendable {
       }
       for record in records {
         do throws(Undecodable) {
-          _ = try record.decoded(as: type, in: schema)
+          _ = try record.decoded(by: reader, in: schema)
         } catch {
           found.append(error)
         }
@@ -186,8 +189,9 @@ public struct LocalRecords: Sendable {
 
   /// The records as a type of the app's, with the targets of their references.
   func decoded<T: SyncedRecord>(_ included: ReadIncluded, as type: T.Type) -> RecordList<Included<T>> {
-    included.read.list { (record, edit) throws(Undecodable) in
-      let stored = try record.stored(as: type, edit: edit, in: schema, reportingTo: emit)
+    let reader = ModelReader(type)
+    return included.read.list { (record, edit) throws(Undecodable) in
+      let stored = try record.stored(by: reader, edit: edit, in: schema, reportingTo: emit)
       var references: [FieldName: Record] = [:]
       for column in included.columns {
         references[column.field] = column.target(in: record).flatMap { included.targets[$0] }
@@ -335,7 +339,8 @@ public struct Included<Value: SyncedRecord>: Sendable {
   ) throws(SyncError) -> T? {
     guard let record = references[field] else { return nil }
     do throws(Undecodable) {
-      return try record.stored(as: type, edit: nil, in: schema, reportingTo: emit).value
+      return try record.stored(by: ModelReader(T.self, habits: nil), edit: nil, in: schema, reportingTo: emit)
+        .value
     } catch {
       throw SyncError(.undecodable, during: "reading \(field)", "\(error).", underlying: error)
     }

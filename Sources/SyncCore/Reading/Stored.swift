@@ -116,11 +116,11 @@ extension RecordList: Equatable where Element: Equatable {}
 extension Record {
   /// Decodes the record, and reports it if that fails.
   func stored<T: SyncedRecord>(
-    as type: T.Type, edit: EditState?, in schema: SyncSchema, reportingTo emit: (SyncEvent) -> Void
+    by reader: ModelReader<T>, edit: EditState?, in schema: SyncSchema, reportingTo emit: (SyncEvent) -> Void
   ) throws(Undecodable) -> Stored<T> {
     do throws(Undecodable) {
       return Stored(
-        try decoded(as: type, in: schema), key: id.key, version: version, edit: edit, origin: payload)
+        try decoded(by: reader, in: schema), key: id.key, version: version, edit: edit, origin: payload)
     } catch {
       emit(.undecodable(error.id, reason: error.reason))
       throw error
@@ -131,12 +131,12 @@ extension Record {
   ///
   /// The app has gone back to an earlier version since. What a remote sends of a later version is
   /// withheld before it is here.
-  func decoded<T: SyncedRecord>(as type: T.Type, in schema: SyncSchema) throws(Undecodable) -> T {
-    if let own = schema[id.type]?.schemaVersion, schemaVersion > own {
+  func decoded<T: SyncedRecord>(by reader: ModelReader<T>, in schema: SyncSchema) throws(Undecodable) -> T {
+    if schemaVersion > 1, let own = schema[id.type]?.schemaVersion, schemaVersion > own {
       throw Undecodable(
         id: id, reason: "it has the schema version \(schemaVersion), and this version of the app reads \(own)"
       )
     }
-    return try payload.decoded(as: type, key: id.key)
+    return try reader.decode(payload, key: id.key)
   }
 }

@@ -11,10 +11,21 @@ extension RecordCoding: JSONForms {
   private func value<Formed: ScalarFormed>(
     _ type: Formed.Type, from json: JSONValueSlice, at path: () -> [String]
   ) throws(JSONFormFailure) -> Formed {
-    let form = form(of: type) { path().map { FieldName($0) } }
-    if let scalar = JSONScalar(json), let value = form.read(scalar) { return value }
-    let found = json.kind == .string ? "another string" : "\(json.kind)"
-    throw JSONFormFailure("Expected \(form.name), found \(found). A RecordCoding selects other forms.")
+    try form(of: type) { path().map { FieldName($0) } }.value(of: json)
+  }
+
+  package func place<Value>(of type: Value.Type) -> JSONFormPlace {
+    guard let formed = type as? any ScalarFormed.Type else { return .ownDecoding }
+    return hasFormsOfMembers ? .byMember : .everywhere(reader(of: formed))
+  }
+
+  private func reader<Formed: ScalarFormed>(of type: Formed.Type) -> AnyObject {
+    let form = form(of: type) { [] }
+    let (read, name) = (form.read, form.name)
+    return JSONFormReader<Formed> { (json) throws(JSONFormFailure) in
+      if let scalar = JSONScalar(json), let value = read(scalar) { return value }
+      throw JSONFormFailure(of: json, name)
+    }
   }
 
   package func write<Value>(_ value: Value, at path: () -> [String]) throws(JSONFormFailure) -> [UInt8]? {
@@ -61,6 +72,22 @@ extension RecordCoding {
     var decoder = JSONByteDecoder()
     decoder.forms = self
     return try decoder.decode(type, from: bytes)
+  }
+}
+
+extension ScalarForm {
+  /// Reads a value of the form.
+  fileprivate func value(of json: JSONValueSlice) throws(JSONFormFailure) -> Value {
+    if let scalar = JSONScalar(json), let value = read(scalar) { return value }
+    throw JSONFormFailure(of: json, name)
+  }
+}
+
+extension JSONFormFailure {
+  /// The failure of a value that is not of a named form.
+  fileprivate init(of json: JSONValueSlice, _ form: String) {
+    let found = json.kind == .string ? "another string" : "\(json.kind)"
+    self.init("Expected \(form), found \(found). A RecordCoding selects other forms.")
   }
 }
 

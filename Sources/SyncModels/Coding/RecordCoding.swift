@@ -81,6 +81,9 @@ public struct RecordCoding: Sendable {
     var path: [FieldName]
   }
 
+  /// Whether some values have another form than their type.
+  var hasFormsOfMembers: Bool { !fields.isEmpty }
+
   /// The form of a type's values in one member.
   func form<Value: ScalarFormed>(of type: Value.Type, at path: () -> [FieldName]) -> ScalarForm<Value> {
     let name = ObjectIdentifier(type)

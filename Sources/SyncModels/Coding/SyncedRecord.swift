@@ -57,18 +57,7 @@ extension Payload {
   ///   - key: The record's key, which a missing `id` gets; see ``RecordCoding/key``.
   /// - Throws: ``Undecodable`` with the missing or mistyped part, without contents.
   public func decoded<T: SyncedRecord>(as type: T.Type, key: String) throws(Undecodable) -> T {
-    let coding = T.coding
-    var decoder = JSONByteDecoder()
-    decoder.forms = coding
-    do {
-      var added = coding.addedDefaults
-      if let member = coding.keyMember, let value = T.json(ofKey: key) {
-        added.append(JSONByteDecoder.Addition(member.rawValue, value, replacesNull: false))
-      }
-      return try decoder.decode(T.self, from: bytes, adding: added)
-    } catch {
-      throw Undecodable(id: RecordID(type: T.recordType, key: key), reason: CodingFlaw(error).description)
-    }
+    try ModelReader(type, habits: nil).decode(self, key: key)
   }
 }
 
@@ -125,7 +114,7 @@ extension SyncedRecord {
   }
 
   /// Returns a key as the JSON value of `id`; `nil` where it is no key.
-  fileprivate static func json(ofKey key: String) -> [UInt8]? {
+  static func json(ofKey key: String) -> [UInt8]? {
     guard let type = Self.self as? any Identifiable.Type, let id = idType(of: type) else { return nil }
     return (id.isNumber ? JSONScalar.number(key).json : nil) ?? JSONScalar.string(key).json
   }
@@ -137,9 +126,9 @@ extension SyncedRecord {
 
 extension RecordCoding {
   /// The members that a record gets where it lacks them.
-  fileprivate var addedDefaults: [JSONByteDecoder.Addition] {
+  var addedDefaults: [JSONByteDecoder.Addition] {
     defaults.compactMap { name, value in
-      value.scalar?.json.map { JSONByteDecoder.Addition(name.rawValue, $0, replacesNull: true) }
+      value.scalar?.json.map { json in .init(name.rawValue, replacesNull: true) { json } }
     }
   }
 

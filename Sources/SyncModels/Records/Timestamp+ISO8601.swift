@@ -43,15 +43,16 @@ extension Timestamp {
 
 /// The unread rest of a text.
 private struct Digits {
-  private var rest: Substring.UTF8View
+  private let bytes: [UInt8]
+  private var next = 0
 
-  init(_ text: String.UTF8View) { rest = text[...] }
+  init(_ text: String.UTF8View) { bytes = Array(text) }
 
-  var isAtEnd: Bool { rest.isEmpty }
+  var isAtEnd: Bool { next == bytes.count }
 
   mutating func skip(_ mark: Unicode.Scalar) -> Bool {
-    guard let first = rest.first, UInt32(first) == mark.value else { return false }
-    rest = rest.dropFirst()
+    guard next < bytes.count, UInt32(bytes[next]) == mark.value else { return false }
+    next += 1
     return true
   }
 
@@ -66,9 +67,11 @@ private struct Digits {
   }
 
   private mutating func digit() -> Int64? {
-    guard let first = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return nil }
-    rest = rest.dropFirst()
-    return Int64(first - UInt8(ascii: "0"))
+    guard next < bytes.count else { return nil }
+    let digit = bytes[next] &- UInt8(ascii: "0")
+    guard digit < 10 else { return nil }
+    next += 1
+    return Int64(digit)
   }
 
   /// Reads hours, minutes and optional seconds, in microseconds.
