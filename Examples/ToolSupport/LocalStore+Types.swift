@@ -10,4 +10,16 @@ extension LocalStore {
       return types
     }
   }
+
+  /// The source that some types were synced from last, if that is another one than a source.
+  package func otherSource(
+    of types: [RecordType], than source: String
+  ) async throws(SyncError) -> String? {
+    try await read { (snapshot) throws(SyncError) in
+      for type in types {
+        if let former = try snapshot.checkpoint(for: type)?.scope.source, former != source { return former }
+      }
+      return nil
+    }
+  }
 }

@@ -26,7 +26,7 @@ extension Inspection {
       ]
       return output.line(JSON.object(members + verdict.members))
     }
-    output.line(verdict.sentence, in: verdict.ink)
+    output.line(verdict.headline, in: verdict.ink)
     output.line("The report is in \(file.path).")
   }
 }

@@ -62,13 +62,14 @@ struct StoreVerdict: Hashable {
     let running = evidence.syncs.first.flatMap { $0.outcome == .running ? $0.began : nil }
     let isLate = running.map { now.duration(since: $0) > limit } ?? false
     let waits =
-      Self.unsent(reports, limit, at: now) + Self.waits(reports)
+      Self.unsent(reports, limit, at: now) + Self.waits(reports) + Self.killed(evidence)
       + (isLate
         ? ["The last sync began \(running?.ago(at: now) ?? ""), and has not ended: was it killed?"] : [])
     advice = problems + stale + waits
     let oldest = reports.leastFresh?.passes.lastSuccess
     let runs = running.map { isLate ? "" : "; a sync began \($0.ago(at: now))" } ?? ""
-    let freshness = oldest.map { "all \(types) were up to date \($0.ago(at: now))\(runs)" }
+    let all = reports.count == 1 ? "the one type was" : "all \(types) were"
+    let freshness = oldest.map { "\(all) up to date \($0.ago(at: now))\(runs)" }
     let never = reports.filter { $0.passes.lastSuccess == nil }.map(\.type.rawValue)
     if !problems.isEmpty {
       sentence =
@@ -180,6 +181,14 @@ struct StoreVerdict: Hashable {
     return ["\(edits) to be pushed, the oldest for \(age.roughly): push them; see `sync-inspect outbox`."]
   }
 
+  /// The last of the latest syncs whose process was killed.
+  private static func killed(_ evidence: Evidence) -> [String] {
+    guard let sync = evidence.syncs.prefix(3).first(where: { $0.outcome == .killed }) else { return [] }
+    return [
+      "Sync \(sync.number), which began \(sync.began.ago(at: evidence.now)), was killed, and the next one went on from there: find out what ended its process."
+    ]
+  }
+
   private static func waits(_ reports: [TypeStatus]) -> [String] {
     func sum(_ kinds: WithheldChange.Kind...) -> Int {
       reports.reduce(0) { sum, report in sum + kinds.reduce(0) { $0 + (report.withheld[$1] ?? 0) } }
@@ -189,7 +198,7 @@ struct StoreVerdict: Hashable {
     func add(_ count: Int, _ one: String, _ others: String, _ advice: String) {
       if count > 0 { lines.append("\(Counted(count, one, others).grouped)\(advice)") }
     }
-    add(refused, "edit was refused", "edits were refused", " by the remote: see `sync-inspect outbox`.")
+    add(refused, "edit was refused", "edits were refused", ": see `sync-inspect outbox`.")
     add(sum(.quarantined), "record is malformed", "records are malformed", ": see `sync-inspect quarantine`.")
     add(sum(.incompatible), "record needs", "records need", " a newer version of the app.")
     add(
@@ -220,7 +229,7 @@ extension StoreVerdict {
   /// The members that every `--json` has of a verdict.
   var members: [(key: String, value: JSON)] {
     [
-      ("isWell", .bool(ink == .good)), ("verdict", .string(sentence)),
+      ("isWell", .bool(ink == .good)), ("verdict", .string(headline)),
       ("advice", .array(advice.map { .string($0) })),
     ]
   }

@@ -48,9 +48,8 @@
           var entry = LogEntry(outcome)
           entry.fields.append(("next", .string((Timestamp.now + pause).inUTC)))
           entry.words = "\(error); the next poll is in \(pause.roughly)."
-          service.log.write(entry)
+          service.log.tell(entry, as: "\(error)")
         }
-
       } while await service.stop.pause(for: pause)
       all.result.wasCancelled = true
       return all
@@ -61,7 +60,9 @@
       let total = result.total
       let parts = [
         (total.inserted, "inserted"), (total.updated, "updated"), (total.deleted, "deleted"),
-        (total.replayed, "shown that had waited"), (result.pushed.accepted, "of the edits accepted"),
+        (total.replayed, "shown that had waited"),
+        (total.deferred, "waiting for others (sync-inspect waiting)"),
+        (result.pushed.accepted, "of the edits accepted"),
       ].filter { $0.0 > 0 }
       return parts.isEmpty
         ? "nothing new" : parts.map { "\($0.0.grouped) \($0.1)" }.joined(separator: ", ")

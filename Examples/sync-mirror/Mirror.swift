@@ -63,6 +63,7 @@
           !listed.contains { $0.type == type }
         }
       }
+      try await demandSameRemote(of: types, in: store)
       let engine = try await SyncEngine(
         schema: mirrored.schema(of: types, beside: known), store: store, source: remote.source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease), observers: observers)
@@ -79,6 +80,20 @@
         result: result,
         live: reports.live,
         waiting: reports.reduce(0) { $0 + $1.pending })
+    }
+
+    /// Refuses a store that mirrors another remote, as after a typing error in an address.
+    private func demandSameRemote(of types: [RecordType], in store: any LocalStore) async throws(SyncError) {
+      guard !options.allowsOtherRemote,
+        let former = try await store.otherSource(of: types, than: remote.source.identity)
+      else { return }
+      throw SyncError(
+        .invalidConfiguration, during: "mirroring into \(options.store)",
+        """
+        The store mirrors \(former), and this is \(remote.source.identity). Correct the address, or name \
+        another store. With --allow-other-remote everything is listed again, and what this remote lacks is \
+        removed from the store.
+        """)
     }
 
     /// The sink for edits. A dry run must not reach the server.

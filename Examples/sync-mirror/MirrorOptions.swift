@@ -26,6 +26,7 @@
     let checks: Bool
     let listsEverything: Bool
     let allowsMassDeletion: Bool
+    let allowsOtherRemote: Bool
     let allowsPlainHTTP: Bool
     let authorities: String?
     let isLogging: Bool
@@ -74,6 +75,8 @@
       let resync = Option<Bool>.resync
       let allow = Option<Bool>.flag(
         "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")
+      let other = Option<Bool>.flag(
+        "allow-other-remote", "let the store mirror another remote than before, and lose what that one lacks")
       let plain = Option<Bool>.flag(
         "allow-http", "allow unencrypted requests to another machine")
       let authorities = Option<String?>.text(
@@ -87,8 +90,7 @@
         "Mirrors a Kinto server, a JSON API or a CloudKit database into an SQLite store, and local edits back.",
         options: [server, bucket] + files + [
           collections, store, auth, pageSize, lease, timeout, push, watch, soonest, latest, dryRun, check,
-          resync,
-          allow, plain, authorities, log, json,
+          resync, allow, other, plain, authorities, log, json,
         ] + ServiceOptions.all,
         examples: [
           (
@@ -129,6 +131,7 @@
       self.isDryRun = arguments[dryRun]
       self.listsEverything = arguments[resync]
       self.allowsMassDeletion = arguments[allow]
+      self.allowsOtherRemote = arguments[other]
       self.allowsPlainHTTP = arguments[plain]
       self.authorities = arguments[authorities]
       self.isLogging = arguments[log]
@@ -144,7 +147,7 @@
         command.refuse(
           UsageError("--watch and --dry-run do not go together: a dry run happens once"))
       }
-      if checks, let other = [push, watch, dryRun, resync, allow].first(where: { arguments[$0] }) {
+      if checks, let other = [push, watch, dryRun, resync, allow, other].first(where: { arguments[$0] }) {
         command.refuse(UsageError("--check and --\(other.name) do not go together: a check syncs nothing"))
       }
       if !watches, let option = service.ofServicesAlone.first {

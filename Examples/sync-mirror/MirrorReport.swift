@@ -2,6 +2,7 @@
   import CanonicalSync
   import CanonicalSyncToolSupport
   import Foundation
+  import SyncAdapters
 
   /// The report at the mirror's end.
   struct MirrorReport {
@@ -39,6 +40,9 @@
       if options.isDryRun { return "A sync would do this; nothing was changed:" }
       if look.result.wasCancelled { return "Stopped after \(seconds) s of syncing, which did this:" }
       if !look.result.failures.isEmpty { return "The mirror is not up to date, after \(seconds) s:" }
+      if !look.result.refusedSweeps.isEmpty {
+        return "The mirror was brought up to date in \(seconds) s, but for removals that were refused:"
+      }
       return "The mirror was brought up to date in \(seconds) s:"
     }
 
@@ -57,6 +61,12 @@
           ? "sync-inspect export --store '\(options.store)' --type '\(type)' | head -5"
           : "sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'"
         notes.append("Read it:\n  \(Command.command(command, indent: 6))")
+      }
+      let deferred = result.total.deferred
+      if deferred > 0 {
+        notes.append(
+          "\(Counted(deferred, "record waits", "records wait").grouped) for others that they refer to: see `sync-inspect waiting`."
+        )
       }
       // Last, where they are visible: they ask for an action.
       return notes + editNotes

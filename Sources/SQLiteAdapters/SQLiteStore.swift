@@ -100,11 +100,11 @@
     /// verification names the copies.
     ///
     /// - Throws: `storeUnreadable` for a file that is not an SQLite database, is damaged, belongs
-    ///   to another application, has several names, or cannot be read; `storeNewer` for a file that
-    ///   a newer version of the library wrote. Both leave the file unchanged. `storeReadOnly` if
-    ///   the file or its directory cannot be written, unless ``Configuration/isReadOnly``; also for
-    ///   a read-only store of an older layout. `storeFailure` if the directory or a read-only store
-    ///   is missing, or too few file descriptors are free. `storeFull` if there is no room, also
+    ///   to another application, or has several names; `storeNewer` for a file that a newer version
+    ///   of the library wrote. Both leave the file unchanged. `storeReadOnly` if the file or its
+    ///   directory cannot be written, unless ``Configuration/isReadOnly``; also for a read-only store
+    ///   of an older layout. `storeFailure` if the directory or a read-only store is missing, the
+    ///   file's permissions forbid to read it, or too few file descriptors are free. `storeFull` if there is no room, also
     ///   for the copies. `cancelled` if the task is cancelled while they are made. `storeBusy`
     ///   after ``Configuration/busyTimeout``. `invalidConfiguration` for an empty path, or one with
     ///   a NUL.

@@ -45,7 +45,7 @@ package final class ScreenObserver: SyncObserver {
         "\(id) is \(ahead.roughly) ahead of this machine's clock, which does not follow it.",
         isWarning: true)
     case .editRefused(let id, let reason):
-      screen.say("\(id): the remote refuses the edit: \(reason)", isWarning: true)
+      screen.say("\(id): the edit is refused: \(reason)", isWarning: true)
     case .remoteStorageFull(let pending):
       let edits = Counted(pending, "edit waits", "edits wait").grouped
       screen.say("The remote is full: \(edits).", isWarning: true)

@@ -144,7 +144,7 @@ package final class Service: Sendable {
       past.ofRemote ? "remote.back" : "recovered", ("failures", .integer(past.count)),
       ("seconds", .double((time / .seconds(1)).rounded())))
     entry.words =
-      "\(past.ofRemote ? "The server is back" : "Syncs succeed again"), after \(Counted(past.count, "failure").words) in \(time.roughly)."
+      "\(past.ofRemote ? "The server is back" : "Syncs succeed again"), after \(Counted(past.count, "failure").grouped) in \(time.roughly)."
     log.write(entry)
   }
 }

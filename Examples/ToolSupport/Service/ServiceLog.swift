@@ -35,10 +35,12 @@ package final class ServiceLog: SyncObserver {
   }
 
   /// Writes an entry, unless the previous poll has told the same.
-  package func tell(_ entry: LogEntry) {
+  ///
+  /// - Parameter meaning: What makes it the same; `nil` for all of it but the time.
+  package func tell(_ entry: LogEntry, as meaning: String? = nil) {
     let isNew = state.withLock { state in
       guard let told = state.told else { return true }
-      let text = entry.line(at: Timestamp(milliseconds: 0), asJSON: true)
+      let text = meaning ?? entry.line(at: Timestamp(milliseconds: 0), asJSON: true)
       if told.now.count < Self.mostCompared { state.told?.now.insert(text) }
       return !told.before.contains(text)
     }
@@ -62,11 +64,11 @@ package final class ServiceLog: SyncObserver {
     case .pageCommitted(let page):
       if logsPages { write(Self.entry("page", page)) } else { noteProgress(page) }
     case .retrying(let type, let attempt, let pause, let error):
-      write(
+      tell(
         LogEntry(
           "retry", ("type", .string(type.rawValue)), ("attempt", .integer(attempt)),
           ("after-seconds", .double((pause / .milliseconds(1)).rounded() / 1000)),
-          ("code", .string(error.code.description))))
+          ("code", .string(error.code.description))), as: "retry \(type) \(attempt) \(error.code)")
     case .reset(let type, let reason):
       write(LogEntry("reset", ("type", .string(type.rawValue)), ("because", .string(reason.rawValue))))
     case .quarantined(let malformed):

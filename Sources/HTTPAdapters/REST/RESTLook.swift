@@ -227,7 +227,7 @@ struct RESTLook: Sendable {
     // The API may give fewer than are asked for.
     let size = max(1, answer.rows.count)
     survey.add(
-      "A first sync of \(Counted(total, "record")) takes about \(Counted(total / size + 1, "request")) with \(Counted(size, "record")) each."
+      "A first sync of \(Counted(total, "record")) takes about \(Counted(max(1, (total + size - 1) / size), "request")) with \(Counted(size, "record")) each."
     )
   }
 }

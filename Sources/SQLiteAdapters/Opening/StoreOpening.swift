@@ -174,7 +174,7 @@
     private func checkPermission() throws(SyncError) {
       guard csqlite_is_readable(path) != 0 else {
         throw SyncError(
-          .storeUnreadable, during: "opening the store",
+          .storeFailure, during: "opening the store",
           "\(path) cannot be read; it belongs to another user, or its permissions forbid it.")
       }
       try checkFileIsNotLost("it is empty")

@@ -44,7 +44,7 @@
       case .storeBusy: "Another writer kept the store locked for longer than the busy timeout."
       case .storeFull: "There is no room for the store to grow."
       case .storeReadOnly:
-        "The store cannot be written: its file, its directory or this connection is read-only."
+        "The store cannot be written: its file, the files beside it (-wal, -shm, .lease), its directory or this connection is read-only."
       case .storeUnreadable: "The file is not a store, or is damaged."
       default: systemAdvice ?? "SQLite failed with result code \(code)."
       }

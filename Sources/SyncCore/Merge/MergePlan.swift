@@ -340,7 +340,11 @@ struct MergePlan {
   private mutating func finishWithheld() {
     if withheld.isEmpty { return }
     var places: [WithheldChange.Key: Int] = [:]
-    for entry in withheld {
+    for var entry in withheld {
+      if case .record(let id) = entry.key, let former = view.withheld[id], former.kind == entry.kind {
+        // A copy that comes again has waited since the first one.
+        entry.since = former.since
+      }
       if entry.kind == .hidden, case .upsert(let record) = entry.change, isShownAgain(record) {
         // The record was shown again at the version of the hidden copy.
         changes.versions.append(record)

@@ -27,7 +27,7 @@ struct Concert: SyncedRecord, Codable, Identifiable, Equatable {
 
 /// What both offices have sold is sold: both numbers of seats are taken off.
 ///
-/// All else is as the later write has it. Fewer than no seats are left if both have sold the same ones.
+/// All else is as the later write has it. The number is negative if both have sold the same ones.
 struct SoldSeats: MergePolicy {
   static let reasons: Set<String> = [
     "both sides changed the seats", "the local edit was written last", "the remote state was written last",

@@ -33,7 +33,8 @@
     // @Query(filter: #Predicate { $0.start >= now }, sort: \.start)
     let coming = engine.records.observe(
       Trip.self, where: Trip.start >= .now, order: [.ascending(Trip.start)])
-    for try await trips in coming { print(trips.map(\.name)) }
+    let printing = Task { for try await trips in coming { print(trips.map(\.name)) } }
+    printing.cancel()
     syncing.cancel()
     await show(engine)
   }

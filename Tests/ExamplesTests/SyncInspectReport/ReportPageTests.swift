@@ -85,7 +85,7 @@
       #expect(page.contains("<h1>Mostly well: all 2 types were up to date 2 min ago.</h1>"))
       #expect(page.contains("<header class=\"warning\">"))
       #expect(
-        page.contains("<li>1 edit was refused by the remote: see <code>sync-inspect outbox</code>.</li>"))
+        page.contains("<li>1 edit was refused: see <code>sync-inspect outbox</code>.</li>"))
       model.types.removeAll { $0.type == "settings" }
       #expect(ReportPage(model: model).markup.contains("<h1>All is well: "))
     }
@@ -142,6 +142,12 @@
       #expect(StoreVerdict(running).sentence.hasSuffix("; a sync began 5 s ago."))
       running.syncs[0].began = Self.now - .seconds(500_000)
       #expect(StoreVerdict(running).ink == .warning)
+      var killed = try await evidence(age: .seconds(5), syncs: [.seconds(5), .seconds(65)])
+      #expect(StoreVerdict(killed).sentence == "All is well: the one type was up to date 5 s ago.")
+      killed.syncs[1].outcome = .killed
+      #expect(StoreVerdict(killed).headline == "Mostly well: the one type was up to date 5 s ago.")
+      #expect(
+        StoreVerdict(killed).advice.first?.hasPrefix("Sync 99, which began 1 min ago, was killed") == true)
     }
 
     @Test func groupsWhatWaitsByWhatItWaitsFor() async throws {

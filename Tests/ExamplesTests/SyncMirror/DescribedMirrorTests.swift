@@ -54,6 +54,32 @@
       }
     }
 
+    @Test func anotherAddressNeedsPermission() async throws {
+      let empty = LoopbackServer.fixed("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"data\":[]}")
+      try await LoopbackServer.with(Self.answer) { server in
+        try await LoopbackServer.with(empty) { other in
+          try await withFolder { folder in
+            let store = ["--store", folder.path("m.sqlite")]
+            let right = try describe(server, [("games", nil)], in: folder)
+            #expect(try await Self.tool.start(right + store).outcome().count("inserted", of: "games") == 1)
+            let wrong = try describe(other, [("games", nil)], in: folder)
+            for options in [[], ["--dry-run"], ["--resync"], ["--allow-mass-deletion"]] {
+              let outcome = try await Self.tool.start(wrong + store + options).outcome()
+              #expect(
+                outcome.status == 1 && outcome.errors.contains("--allow-other-remote"), "\(outcome.errors)")
+            }
+            // Nothing was noted of it: the right remote is asked for changes alone.
+            let again = try await Self.tool.start(describe(server, [("games", nil)], in: folder) + store)
+              .outcome()
+            #expect(try again.status == 0 && again.count("inserted", of: "games") == 0, "\(again.errors)")
+            _ = try describe(other, [("games", nil)], in: folder)
+            let allowed = try await Self.tool.start(wrong + store + ["--allow-other-remote"]).outcome()
+            #expect(allowed.status == 0, "\(allowed.errors)")
+          }
+        }
+      }
+    }
+
     @Test func tellsOfAPageOfAProxyByAddressTypeAndBeginning() async throws {
       let body = "<!DOCTYPE html><title>Sign in</title>"
       let answer = LoopbackServer.fixed(

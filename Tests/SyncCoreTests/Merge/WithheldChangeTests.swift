@@ -31,6 +31,20 @@ struct WithheldChangeTests {
     #expect(try await entries(world, "games").isEmpty)
   }
 
+  @Test func tellsSinceWhenACopyHasWaitedThatComesAgain() async throws {
+    let world = try await World()
+    world.addGame("g", home: "t1", away: "t1")
+    _ = try await world.engine.sync()
+    let since = try await entries(world, "games").map(\.since)
+    for date in ["2026-05-01", "2026-06-01"] {
+      world.clock.advance(by: .seconds(60))
+      world.addGame("g", home: "t1", away: "t1", date: date)
+      _ = try await world.engine.sync()
+      #expect(try await entries(world, "games").map(\.since) == since)
+    }
+    #expect(since.count == 1)
+  }
+
   @Test func keepsOnlyTheLatestBytesOfARecordThatChangesDuringAListing() async throws {
     let world = try await World(
       configuration: .timestampedCollection(), options: SyncOptions(pageSize: 1, pagesAhead: 0))
