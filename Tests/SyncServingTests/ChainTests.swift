@@ -9,6 +9,9 @@ import Synchronization
 import Testing
 
 /// Devices, gateways and an origin, each in step with the one above it: worlds that a seed decides.
+///
+/// Some devices keep a part of the records, by a filter of their own or because they may not see more;
+/// both change.
 @Suite("Chains of gateways", .timeLimit(.minutes(60)))
 struct ChainTests {
   /// 10,000 worlds in a soak run.
@@ -32,11 +35,15 @@ private struct Chain {
   private static let records = KintoService.records
   private static let schema = try? SyncSchema(Entity("games", indexes: ["seats"], immutable: ["made"]))
 
+  /// What a store keeps of the records above it.
+  private enum View { case whole, filtered, limited }
+
   /// A store that is in step with the service above it; a gateway is served itself.
   private struct Node {
     let store: InMemoryStore
     let above: Int?
     let isServed: Bool
+    let view: View
     var engine: SyncEngine?
     var service: KintoService?
   }
@@ -44,6 +51,7 @@ private struct Chain {
   let seed: UInt64
   private let clock = ManualClock()
   private let weather: Weather
+  private let bounds = Bounds()
   private var random: SeededNumbers
   private var nodes: [Node] = []
   private var edits = 0
@@ -54,10 +62,17 @@ private struct Chain {
     weather = Weather(seed: seed, share: seed % 2 == 0 ? 0 : 0.15)
     let gateways = Int.random(in: 1...3, using: &random)
     let devices = Int.random(in: 1...3, using: &random)
+    // Apart, so that worlds without views are as they would be.
+    var choices = SeededNumbers(seed: seed ^ 0x5eed)
     for place in 0...(gateways + devices) {
       let isServed = place <= gateways
+      let view = isServed ? .whole : [View.whole, .whole, .filtered, .limited].randomElement(using: &choices)
       let above = place == 0 ? nil : isServed ? place - 1 : Int.random(in: 0...gateways, using: &random)
-      nodes.append(Node(store: InMemoryStore(identity: "store \(place)"), above: above, isServed: isServed))
+      nodes.append(
+        Node(
+          store: InMemoryStore(identity: "store \(place)"), above: above, isServed: isServed,
+          view: view ?? .whole))
+      if view == .limited { bounds.limit(place) }
       try await start(place)
     }
   }
@@ -67,17 +82,30 @@ private struct Chain {
     let schema = try #require(Self.schema)
     let node = nodes[place]
     if let above = node.above {
-      let source = try WeatheredTransport(service: try #require(nodes[above].service), weather: weather)
-        .source(clock: clock)
+      let source = try WeatheredTransport(
+        service: try #require(nodes[above].service), weather: weather, place: place
+      ).source(clock: clock)
       // A failed request waits for the next sync.
       nodes[place].engine = try await SyncEngine(
         schema: schema, store: node.store, source: source, sink: KintoSink(source), clock: clock,
         options: SyncOptions(pageSize: 3, retry: RetryPolicy(attempts: 1)))
+      if node.view == .filtered {
+        try nodes[place].engine?.setFilter(bounds.condition(of: place), for: "games")
+      }
     }
     guard node.isServed else { return }
     let mode = nodes[place].engine.map { KintoService.Mode.gateway($0.edits) } ?? .origin
+    let bounds = bounds
     nodes[place].service = try await KintoService(
-      node.store, schema: schema, bucket: "b", mode: mode, clock: clock)
+      node.store, schema: schema, bucket: "b", mode: mode, clock: clock
+    ) { request in
+      guard let name = request.headers["x-place"], let place = Int(name),
+        let condition = bounds.right(of: place)
+      else {
+        return .owner()
+      }
+      return ServiceCaller(name, reads: { _ in .matching(condition) }, writes: { _ in .nothing })
+    }
     for (below, other) in nodes.enumerated() where other.above == place { try await start(below) }
   }
 
@@ -86,7 +114,9 @@ private struct Chain {
       clock.advance(by: .milliseconds(Int.random(in: 1...9000, using: &random)))
       let place = Int.random(in: 0..<nodes.count, using: &random)
       switch Int.random(in: 0..<20, using: &random) {
-      case 0: try await start(place)
+      case 0:
+        try await start(place)
+        try change(place)
       case 1..<8: await edit(place)
       // What meets a fault is left to a later sync.
       default: _ = try? await nodes[place].engine?.sync()
@@ -94,8 +124,19 @@ private struct Chain {
     }
   }
 
+  /// Changes what a device may see, or keeps.
+  private mutating func change(_ place: Int) throws {
+    guard nodes[place].view != .whole else { return }
+    bounds.set(Int.random(in: 0...edits + 1, using: &random), of: place)
+    if nodes[place].view == .filtered {
+      try nodes[place].engine?.setFilter(bounds.condition(of: place), for: "games")
+    }
+  }
+
   /// Edits as the app of a node, or as another client of its service.
   private mutating func edit(_ place: Int) async {
+    // What a device does not see it cannot edit.
+    guard nodes[place].view == .whole else { return }
     edits += 1
     let key = "k\(Int.random(in: 0..<5, using: &random))"
     let isDeletion = Int.random(in: 0..<4, using: &random) == 0
@@ -123,9 +164,12 @@ private struct Chain {
   mutating func calmDown() async throws {
     weather.calmDown()
     for _ in 0..<(2 * nodes.count + 2) { try await syncAll() }
-    let contents = nodes.map { Self.contents($0.store) }
-    for (place, other) in contents.enumerated() where other != contents[0] {
-      Issue.record("Seed \(seed): store \(place) has \(other), the origin \(contents[0]).")
+    let all = Self.contents(nodes[0].store)
+    for (place, node) in nodes.enumerated() {
+      let (contents, bound) = (Self.contents(node.store), bounds.bound(of: place))
+      let expected = node.view == .whole ? all : all.filter { Int($0.value["seats"] ?? "") ?? 0 >= bound }
+      guard contents != expected else { continue }
+      Issue.record("Seed \(seed): store \(place), \(node.view), has \(contents), not \(expected).")
     }
     for (place, node) in nodes.enumerated() {
       let pending = try await node.engine?.edits.pending("games") ?? []
@@ -170,6 +214,26 @@ private struct Chain {
   }
 }
 
+/// The least number of seats that each device with a part of the records sees.
+private final class Bounds: Sendable {
+  private let bounds = Mutex<[Int: Int]>([:])
+  private let limited = Mutex<Set<Int>>([])
+
+  func set(_ bound: Int, of place: Int) { bounds.withLock { $0[place] = bound } }
+
+  func bound(of place: Int) -> Int { bounds.withLock { $0[place] ?? 0 } }
+
+  /// What a device may see; `nil` for everything.
+  func right(of place: Int) -> Condition? {
+    limited.withLock { $0.contains(place) } ? condition(of: place) : nil
+  }
+
+  /// Limits a device's rights, and not what it keeps by itself.
+  func limit(_ place: Int) { _ = limited.withLock { $0.insert(place) } }
+
+  func condition(of place: Int) -> Condition { .atLeast("seats", .integer(Int64(bound(of: place)))) }
+}
+
 /// Decides which requests fail, and whether before or after their effect.
 private final class Weather: Sendable {
   enum Fault { case before, after }
@@ -191,11 +255,13 @@ private final class Weather: Sendable {
 private struct WeatheredTransport: HTTPTransport {
   let service: KintoService
   let weather: Weather
+  let place: Int
 
   func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
     let fault = weather.next()
     if fault == .before { throw SyncError(.remoteUnavailable, during: "sending a request") }
-    let response = try await ServiceTransport(service: service).send(request)
+    let response = try await ServiceTransport(service: service, headers: ["x-place": "\(place)"])
+      .send(request)
     if fault == .after { throw SyncError(.remoteUnavailable, during: "waiting for an answer") }
     return response
   }

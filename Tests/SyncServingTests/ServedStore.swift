@@ -172,11 +172,13 @@ extension KintoService {
 /// Carries this package's own requests to a service, without a socket.
 struct ServiceTransport: HTTPTransport {
   let service: KintoService
+  /// Headers that each request gets.
+  var headers: [String: String] = [:]
   static let server = "http://service.test/v1"
 
   func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
     let target = request.address.path + (request.address.query.map { "?\($0)" } ?? "")
-    var headers = ["Host": "service.test"]
+    var headers = headers.merging(["Host": "service.test"]) { a, _ in a }
     for (name, value) in request.headers.fields { headers[name] = value }
     let response = await service.respond(
       to: ServiceRequest(request.method, target, headers: headers, body: request.body))
