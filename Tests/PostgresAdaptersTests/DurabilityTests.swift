@@ -44,6 +44,25 @@
 
   @Suite("Commits and the disk", .enabled(if: ThrowawayCluster.isPossible), .timeLimit(.minutes(10)))
   struct DurabilityTests {
+    /// A commit without the wait would stand, and be told as if it had failed.
+    @Test func asksAtOpeningForTheRightToWaitForTheDisk() async throws {
+      let cluster = try ThrowawayCluster()
+      defer { cluster.stop() }
+      let function = "FUNCTION pg_catalog.pg_logical_emit_message(boolean, text, text)"
+      _ = try cluster.sql(
+        "CREATE ROLE meek LOGIN; GRANT CREATE ON DATABASE stores TO meek; REVOKE EXECUTE ON \(function) FROM PUBLIC"
+      )
+      let address = try PostgresAddress(
+        cluster.address.replacing("postgres://postgres@", with: "postgres://meek@") + "?schema=s")
+      let error = await #expect(throws: SyncError.self) { try await PostgresStore.open(address) }
+      #expect(error?.code == .permissionDenied && error?.message.contains("pg_logical_emit_message") == true)
+      _ = try cluster.sql("GRANT EXECUTE ON \(function) TO meek")
+      let store = try await PostgresStore.open(address)
+      try await store.register(try Games.schema())
+      try await store.put(try Games.record("a"))
+      await store.close()
+    }
+
     @Test(arguments: Commit.allCases)
     func outliveTheServer(_ commit: Commit) async throws {
       let cluster = try ThrowawayCluster()

@@ -118,13 +118,24 @@
         enqueue(Statement("SELECT pg_try_advisory_lock(\(lock))", isKept: false))
         let held = try query(
           Statement(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()), pg_is_in_recovery()",
-            isKept: false), during: "opening the store"
+            """
+            SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()), \
+            pg_is_in_recovery(), \
+            has_function_privilege('pg_catalog.pg_logical_emit_message(boolean,text,text)', 'EXECUTE')
+            """, isKept: false), during: "opening the store"
         ).first
         enqueue(Statement("SELECT pg_advisory_unlock(\(lock))", isKept: false))
         try flush(during: "opening the store")
         guard let held, held.bool(0) else {
           throw Session.lacking(lacking, at: session?.server ?? "").error(during: "opening the store")
+        }
+        guard settings.purpose != .writing || held.bool(2) else {
+          throw SyncError(
+            .permissionDenied, during: "opening the store",
+            """
+            The role may not call pg_logical_emit_message, by which a commit waits until it is on the disk: \
+            GRANT EXECUTE ON FUNCTION pg_catalog.pg_logical_emit_message(boolean, text, text) TO the role.
+            """)
         }
         // A standby has neither, until it takes over.
         if held.bool(1) { return }
