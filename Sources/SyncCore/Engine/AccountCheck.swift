@@ -3,9 +3,9 @@ import SyncPorts
 
 /// Keeps a store to one account of its remote.
 ///
-/// The data of another account are refused. Under other credentials, of whatever account, everything
-/// is listed again, and the edits so far wait until the app allows them. An app that names the account
-/// itself is believed.
+/// The data of another account are refused. Under other credentials that the remote accepts, of
+/// whatever account, everything is listed again, and the edits so far wait until the app allows them.
+/// An app that names the account itself is believed.
 struct AccountCheck: SyncPhase {
   /// Whether the sync ends, so that only successors of the credentials are kept.
   var isAtEnd = false
@@ -13,7 +13,8 @@ struct AccountCheck: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     let account: RemoteAccount?
     do throws(SyncError) {
-      account = try await ask(in: session)
+      let source = session.environment.source
+      account = try await ask(in: session) { () throws(SyncError) in try await source.account() } ?? nil
     } catch {
       // The records and edits are in the store, and the next sync asks again.
       if isAtEnd { return .finished }
@@ -34,7 +35,9 @@ struct AccountCheck: SyncPhase {
       let isSame = known?.credentials.map(fingerprints.contains) ?? true
       next.credentials = current
       if !isSame, session.environment.account == nil {
-        return isAtEnd ? .finished : try await change(to: next, in: &session)
+        if isAtEnd { return .finished }
+        try await prove(in: &session)
+        return session.isStopped ? .stopped : try await change(to: next, in: &session)
       }
     }
     guard next != known else { return .finished }
@@ -43,13 +46,32 @@ struct AccountCheck: SyncPhase {
     return .finished
   }
 
-  /// Asks the source, as often as a page would be asked for.
-  private func ask(in session: SyncSession) async throws(SyncError) -> RemoteAccount? {
+  /// Proves by a first page that the remote knows new credentials.
+  ///
+  /// A mistyped secret is nobody's account, and must not hold edits.
+  private func prove(in session: inout SyncSession) async throws(SyncError) {
+    guard let entity = session.entities.first else { return }
+    let source = session.environment.source
+    let request = PageRequest(entity: entity, position: .start(since: nil), limit: 1, pass: 0)
+    do throws(SyncError) {
+      _ = try await ask(in: session) { () throws(SyncError) in try await source.page(request) }
+    } catch {
+      // Another refusal is the type's, and its pass will meet it.
+      guard error.code == .authentication || error.code == .offline || error.code.isRetryable else { return }
+      session.failing = session.entities.map(\.type)
+      throw error
+    }
+  }
+
+  /// Asks the source, as often as a page would be asked for; returns `nil` if the sync is stopped.
+  private func ask<Answer: Sendable>(
+    in session: SyncSession, _ body: () async throws(SyncError) -> Answer
+  ) async throws(SyncError) -> Answer? {
     let environment = session.environment
     var failures = 0
     while true {
-      switch await environment.request({ () throws(SyncError) in try await environment.source.account() }) {
-      case .success(let account): return account
+      switch await environment.request(body) {
+      case .success(let answer): return answer
       case .failure(let error):
         failures += 1
         if isAtEnd || session.isStopped { throw error }

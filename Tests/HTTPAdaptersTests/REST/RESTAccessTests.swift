@@ -273,6 +273,7 @@ struct RESTAccessTests {
     let writes = WrittenBy()
     world.api.onRequest { request in
       let person = String(request.headers["Authorization"]?.dropFirst(7).prefix { $0.isLetter } ?? "")
+      if person == "typo" { return HTTPResponse(status: 401, body: []) }
       if request.address.path == "/v1/me" { return Self.answer(#"{"id":"\#(person)"}"#) }
       if request.method != "GET" {
         writes.list.withLock { $0.append(person) }
@@ -311,6 +312,23 @@ struct RESTAccessTests {
     _ = try await second.sync()
     #expect(writes() == ["b"])
     #expect(try await second.edits.pending("items").isEmpty)
+  }
+
+  @Test func credentialsThatTheRemoteRefusesHoldNoEdit() async throws {
+    let (world, writes) = Self.world()
+    let first = try await world.engine("a")
+    _ = try await first.sync()
+    try await first.edits.perform { (batch) throws(SyncError) in
+      try batch.set(Self.x) { $0["n"] = Array("2".utf8)[...] }
+    }
+    let mistyped = try await world.engine("typo")
+    for request in [SyncRequest(), SyncRequest(direction: .push)] {
+      let error = await #expect(throws: SyncError.self) { _ = try await mistyped.sync(request) }
+      #expect(error?.code == .authentication)
+      #expect(try await mistyped.edits.pending("items").map(\.state) == [.waiting])
+    }
+    _ = try await world.engine("a").sync()
+    #expect(writes() == ["a"])
   }
 
   @Test func anotherNamedAccountIsRefusedAndARenewedTokenCostsNothing() async throws {
