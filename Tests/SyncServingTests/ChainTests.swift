@@ -33,7 +33,13 @@ struct ChainTests {
 /// A world: an origin, gateways one above the other, and devices at any of them.
 private struct Chain {
   private static let records = KintoService.records
-  private static let schema = try? SyncSchema(Entity("games", indexes: ["seats"], immutable: ["made"]))
+
+  /// The type; a device that may write nothing says so.
+  private static func schema(_ view: View) throws -> SyncSchema {
+    try SyncSchema(
+      Entity(
+        "games", indexes: ["seats"], immutable: ["made"], access: view == .limited ? .readOnly : .readWrite))
+  }
 
   /// What a store keeps of the records above it.
   private enum View { case whole, filtered, limited }
@@ -79,8 +85,8 @@ private struct Chain {
 
   /// Starts a node, or starts it again over its store.
   private mutating func start(_ place: Int) async throws {
-    let schema = try #require(Self.schema)
     let node = nodes[place]
+    let schema = try Self.schema(node.view)
     if let above = node.above {
       let source = try WeatheredTransport(
         service: try #require(nodes[above].service), weather: weather, place: place
