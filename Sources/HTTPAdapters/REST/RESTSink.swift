@@ -140,6 +140,12 @@ struct RESTEdit: Sendable {
   /// Sends the edit, and returns its outcome.
   func push(during operation: String) async throws(SyncError) -> PushOutcome {
     if let request = push.create, change.base.record == nil, change.content != .deletion {
+      // The API has most likely given a bundled record its key.
+      if change.isBundled, let current = try await records.look(at: change.id.key, during: operation),
+        !current.isTombstone
+      {
+        return settled(by: current.change) ?? .conflict(current.change)
+      }
       return try await create(request, during: operation)
     }
     guard let request = change.content == .deletion ? push.delete : push.write else {

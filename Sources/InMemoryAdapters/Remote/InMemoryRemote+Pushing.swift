@@ -124,10 +124,10 @@ extension InMemoryRemote: RemoteRecordSink {
     case nil: break
     }
     let current = state.collections[type]?.byKey[UTF8Key(change.id.key)]
-    if configuration.assignsKeys, change.base.record == nil, change.content != .deletion {
-      if change.mayHaveArrived, !configuration.remembersKeys {
-        return .unknown(reason: "The answer was lost, and the remote may have made the record.")
-      }
+    let isKnown = change.isBundled && current?.isDeleted == false
+    if configuration.assignsKeys, change.base.record == nil, change.content != .deletion, !isKnown {
+      if change.mayHaveArrived, !configuration.remembersKeys { return .unknown(reason: Self.mayBeMade) }
+      if isFull(state) { return .quotaExceeded }
       return create(change, entity, at: time, &state)
     }
     guard isCurrent(change.base, current) else { return .conflict(current?.change(for: entity)) }
@@ -137,11 +137,7 @@ extension InMemoryRemote: RemoteRecordSink {
       if let current, current.isDeleted { return .accepted(current.change(for: entity)) }
       body = .deleted(configuration.keepsDeletionStamps ? change.stamp : nil)
     case .upsert(let payload, _):
-      if current?.isDeleted ?? true, let quota = state.pushes.recordQuota,
-        state.collections.values.reduce(0, { $0 + $1.liveCount }) >= quota
-      {
-        return .quotaExceeded
-      }
+      if current?.isDeleted ?? true, isFull(state) { return .quotaExceeded }
       body = .record(payload.detached())
     }
     let draft = RemoteDocument(key: change.id.key, body: body, version: Version(modifiedAt: time))
@@ -152,6 +148,14 @@ extension InMemoryRemote: RemoteRecordSink {
       .commit(key: change.id.key, body: body, modifiedAt: time)
     state.pushes.note(change, leadingTo: written.version)
     return .accepted(written.change(for: entity))
+  }
+
+  /// Why a creation is not repeated whose answer was lost.
+  package static let mayBeMade = "The answer was lost, and the remote may have made the record."
+
+  private func isFull(_ state: State) -> Bool {
+    guard let quota = state.pushes.recordQuota else { return false }
+    return state.collections.values.reduce(0) { $0 + $1.liveCount } >= quota
   }
 
   /// Makes a record under the next whole number that is free.
@@ -167,7 +171,12 @@ extension InMemoryRemote: RemoteRecordSink {
     let own = JSONString.quoted(change.id.key)[...]
     let new = JSONString.quoted("\(number)")[...]
     for name in members.fields where members[name] == own { members[name] = new }
-    let written = collection.commit(key: "\(number)", body: .record(members.payload), modifiedAt: time)
+    let draft = RemoteDocument(
+      key: "\(number)", body: .record(members.payload), version: Version(modifiedAt: time))
+    if case .malformed(let malformed) = draft.change(for: entity) {
+      return .refused(reason: "The payload \(malformed.reason).")
+    }
+    let written = collection.commit(key: draft.key, body: draft.body, modifiedAt: time)
     state.collections[change.id.type] = collection
     state.pushes.note(change, leadingTo: written.version)
     switch written.change(for: entity) {

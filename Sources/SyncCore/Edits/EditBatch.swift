@@ -14,7 +14,7 @@ public struct EditBatch {
 
   /// Returns the current record, with the edits made so far.
   public func record(_ id: RecordID) throws(SyncError) -> Record? {
-    try transaction.records(withIDs: [id]).first ?? nil
+    try transaction.record(id)
   }
 
   /// Returns the current record as the app's type, with the edits so far.

@@ -243,7 +243,9 @@ public struct LocalEdits: Sendable {
   ///   may have reached the remote already, and if other records refer to a record that would
   ///   disappear; the store's codes.
   public func discard(_ id: RecordID) async throws(SyncError) {
-    try await perform { (batch) throws(SyncError) in try batch.writer.discard(id) }
+    try await perform { (batch) throws(SyncError) in
+      try batch.writer.discard(try batch.writer.present(id))
+    }
   }
 
   /// Makes refused and postponed edits be sent again.
@@ -253,9 +255,13 @@ public struct LocalEdits: Sendable {
   /// - Throws: The store's codes. Nothing was written.
   /// - Complexity: O(*p* + *k*) for *k* keys and the type's *p* pending edits.
   public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
-    let wanted = keys.map { Set($0.map { RecordID(type: type, key: $0) }) }
+    let named = keys.map { $0.map { RecordID(type: type, key: $0) } }
     _ = try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.makeDue(type) { $0.state != .waiting && !$0.isDraft && wanted?.contains($0.id) ?? true }
+      var wanted = named.map(Set.init)
+      for id in named ?? [] { wanted?.insert(try transaction.present(id)) }
+      return try transaction.makeDue(type) { [wanted] in
+        $0.state != .waiting && !$0.isDraft && wanted?.contains($0.id) ?? true
+      }
     }
   }
 

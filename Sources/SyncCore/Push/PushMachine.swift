@@ -234,8 +234,14 @@ struct PushMachine {
       zip(batch, outcomes).map { entry, outcome in
         PushAnswer(
           entry: entry, outcome: outcome,
-          isFirstAttempt: entry.attempts == 1 && !unanswered.contains(entry.id))
+          isFirstAttempt: entry.attempts == 1 && !unanswered.contains(entry.id),
+          isInDoubt: isInDoubt(entry))
       })
+  }
+
+  /// Whether an earlier attempt may have made an entry's record.
+  private func isInDoubt(_ entry: OutboxEntry) -> Bool {
+    unanswered.contains(entry.id) && entry.isNewToTheRemote
   }
 
   /// Records that the pause is over.
@@ -302,7 +308,8 @@ struct PushMachine {
   /// Settles the first batch as if the remote had answered each of its edits alike.
   private mutating func settle(_ batch: PushBatch, as outcome: PushOutcome) -> Action {
     state = .settling
-    return .settle(batch.entries.map { PushAnswer(entry: $0, outcome: outcome) })
+    return .settle(
+      batch.entries.map { PushAnswer(entry: $0, outcome: outcome, isInDoubt: isInDoubt($0)) })
   }
 
   /// Why the remote does not take a group at once.
@@ -416,9 +423,13 @@ extension PushMachine {
     }
     if error.code == .batchTooLarge { return split(batch, error) }
     let ids = batch.entries.map(\.id)
+    if error.code == .quotaExceeded {
+      let action = settle(batch, as: .quotaExceeded)
+      unanswered.formUnion(ids)
+      return action
+    }
     unanswered.formUnion(ids)
     if error.code == .remoteUnavailable { outages.formUnion(ids) }
-    if error.code == .quotaExceeded { return settle(batch, as: .quotaExceeded) }
     // A search sends each part once, as its result says more than a second attempt.
     if search == nil,
       let pause = settings.retry.pause(afterFailures: failures, error: error, random: random)

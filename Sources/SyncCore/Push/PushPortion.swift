@@ -250,7 +250,8 @@ extension OutboxEntry {
   var outgoing: OutgoingChange {
     let next = next
     return OutgoingChange(
-      id: id, content: next.content, base: remoteBase, key: idempotencyKey(for: next), stamp: next.stamp)
+      id: id, content: next.content, base: remoteBase, key: idempotencyKey(for: next), stamp: next.stamp,
+      isBundled: remoteBase != base)
   }
 
   /// The remote state that a push expects.

@@ -7,6 +7,8 @@ struct PushAnswer: Hashable, Sendable {
   var outcome: PushOutcome
   /// Whether no earlier attempt at the edit can have taken effect.
   var isFirstAttempt = false
+  /// Whether an earlier attempt may have made the record, which an outcome of this one does not tell.
+  var isInDoubt = false
 }
 
 /// The result of one edit that was sent.
@@ -117,9 +119,9 @@ struct PushSettlement: Sendable {
       case .refused(let reason):
         kept.refuse(entry, reason: reason, at: now)
       case .retryLater(let pause):
-        kept.keep(entry, as: .postponed(until: now + self.pause(pause, entry)))
+        kept.keep(entry, as: .postponed(until: now + self.pause(pause, entry)), isInDoubt: answer.isInDoubt)
       case .quotaExceeded:
-        kept.keep(entry, as: .waiting)
+        kept.keep(entry, as: .waiting, isInDoubt: answer.isInDoubt)
       case .notApplied:
         kept.withdraw(entry)
       }
@@ -219,7 +221,8 @@ private struct KeptEntries {
     keep(entry, as: isNewer ? .waiting : .refused(reason: reason, at: now))
   }
 
-  mutating func keep(_ entry: OutboxEntry, as state: OutboxEntry.State) {
+  mutating func keep(_ entry: OutboxEntry, as state: OutboxEntry.State, isInDoubt: Bool = false) {
+    if isInDoubt { return hold(entry, as: state) }
     var entry = entry
     if entry.sent != entry.edit { entry.attempts = 0 }
     entry.sent = nil

@@ -35,12 +35,16 @@ struct RecordMove {
   /// - Returns: The record's entry under the new key, which the answer settles; `nil` if the record
   ///   is under that key already, and the copy is merged like any other.
   func run(_ tally: inout Tally) throws(SyncError) -> OutboxEntry? {
-    guard let entry = try transaction.outbox(for: [former]).first else { return nil }
+    guard var entry = try transaction.outbox(for: [former]).first else { return nil }
+    // A pull was faster, and a rebuild has taken the record for a duplicate of itself.
+    if let sent = entry.sent, entry.isLoser(to: copy.id) { (entry.edit, entry.author) = (sent, .app) }
     let names = keyMembers(since: (entry.sent ?? entry.edit).content.payload)
     let moved = try settle(renamed(entry, names), &tally)
     try repoint(form: names.first.flatMap { theirs[$0] }, &tally)
     try transaction.endEdits([former])
-    try transaction.delete([Tombstone(id: former, version: .unversioned)])
+    // The remote may have deleted a record of that key, whose older copies are not to be shown again.
+    let version = try transaction.state(of: former)?.version ?? .unversioned
+    try transaction.delete([Tombstone(id: former, version: version)])
     try ExpiringValues.move(former, to: copy.id, in: transaction)
     try PendingLosers.move(former, to: copy.id, in: transaction)
     try transaction.set(copy.id.key, for: FormerKeys.key(former))
@@ -57,6 +61,13 @@ struct RecordMove {
     if other == nil, shown == nil {
       try write(entry, of: entity)
       return entry
+    }
+    if let other, other.isLoser(to: former) {
+      var joined = entry
+      (joined.base, joined.sent, joined.attempts) = (other.base, nil, 0)
+      joined.leaves = joined.departures(of: entity)
+      try write(joined, of: entity)
+      return nil
     }
     // A pull was faster than the answer. Only an edit that was made since is new there.
     guard isNewer else { return nil }
@@ -155,6 +166,14 @@ struct RecordMove {
   }
 }
 
+extension OutboxEntry {
+  /// Whether the entry deletes a duplicate of another record.
+  fileprivate func isLoser(to winner: RecordID) -> Bool {
+    guard case .rebuild(let rebuilt) = author, edit.content == .deletion else { return false }
+    return rebuilt.winner == winner
+  }
+}
+
 /// The keys under which the app made records that have a key of the remote's by now.
 enum FormerKeys {
   static func key(_ id: RecordID) -> ValueKey<String> { ValueKey(.moved, "\(id)") }
@@ -162,8 +181,14 @@ enum FormerKeys {
 
 extension StoreSnapshot {
   /// Returns the id that a record has now, if the remote has given it a key of its own.
+  ///
+  /// A record that was deleted there and made again has had several.
   func present(_ id: RecordID) throws(SyncError) -> RecordID {
-    try value(of: FormerKeys.key(id)).map { RecordID(type: id.type, key: $0) } ?? id
+    var (id, former): (RecordID, Set<RecordID>) = (id, [])
+    while former.insert(id).inserted, let key = try value(of: FormerKeys.key(id)) {
+      id = RecordID(type: id.type, key: key)
+    }
+    return id
   }
 
   /// Returns the live record of an id, perhaps under a key of the remote's own.

@@ -12,11 +12,16 @@ public struct OutgoingChange: Hashable, Sendable {
   public var stamp: EditStamp
   /// Whether the change was sent before, and its answer never came: the remote may have it already.
   public var mayHaveArrived: Bool
+  /// Whether the app edits a bundled record, or a default, that the remote has not reported yet.
+  ///
+  /// The base is `none`, but the record may exist under this key. A remote that gives new records keys
+  /// of its own would make another one.
+  public var isBundled: Bool
 
   /// Creates an outgoing change.
   public init(
     id: RecordID, content: Edit.Content, base: OutboxEntry.Base, key: IdempotencyKey, stamp: EditStamp,
-    mayHaveArrived: Bool = false
+    mayHaveArrived: Bool = false, isBundled: Bool = false
   ) {
     self.id = id
     self.content = content
@@ -24,6 +29,7 @@ public struct OutgoingChange: Hashable, Sendable {
     self.key = key
     self.stamp = stamp
     self.mayHaveArrived = mayHaveArrived
+    self.isBundled = isBundled
   }
 }
 

@@ -15,7 +15,8 @@ struct RESTCreationTests {
   }
 
   private static func push(
-    _ members: String = "", isRepeated: Bool = false, answered answers: HTTPResponse...
+    _ members: String = "", isRepeated: Bool = false, isBundled: Bool = false,
+    answered answers: HTTPResponse...
   ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
     let transport = ScriptedTransport(answers)
     let api =
@@ -25,7 +26,7 @@ struct RESTCreationTests {
       id: RecordID(type: "items", key: "own-1"),
       content: .upsert(Payload(Array(#"{"id":"own-1","name":"A"}"#.utf8)), schemaVersion: 1), base: .none,
       key: IdempotencyKey("k"), stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"),
-      mayHaveArrived: isRepeated)
+      mayHaveArrived: isRepeated, isBundled: isBundled)
     let sink: any RemoteRecordSink = RESTSink(source)
     let limits = try await sink.limits()
     #expect(limits.maximumRecords == 1)
@@ -79,6 +80,19 @@ struct RESTCreationTests {
           reason: "The server answered \(status): it names another address, /v2/items, where no edit is sent."
         ))
     #expect(requests.count == 1)
+  }
+
+  /// A bundled record most likely has its key from the API.
+  @Test func isNotMadeAgainWhereItCameWithTheApp() async throws {
+    let there = #"{"id":"own-1","name":"B"}"#
+    let (outcome, requests) = try await Self.push(isBundled: true, answered: Self.answer(there, status: 200))
+    guard case .conflict(.upsert(let record)?) = outcome else { return #expect(outcome == nil) }
+    #expect(record.payload == Payload(Array(there.utf8)))
+    #expect(requests.map(\.method) == ["GET"])
+    let new = try await Self.push(
+      isBundled: true, answered: Self.answer("", status: 404), Self.answer(Self.made))
+    #expect(Self.key(new.outcome) == "17")
+    #expect(new.requests.map(\.method) == ["GET", "POST"])
   }
 
   @Test func isSentAgainUnderTheSameIdempotencyKey() async throws {

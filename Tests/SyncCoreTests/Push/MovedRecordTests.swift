@@ -80,6 +80,25 @@ struct MovedRecordTests {
     #expect(world.there().isEmpty && world.here().isEmpty)
   }
 
+  @Test func isReadRetriedAndGivenUpByTheKeyThatAScreenStillHolds() async throws {
+    let world = try await world()
+    let mine = RecordID(type: "meters", key: "mine")
+    try await world.write("meters", "mine")
+    _ = try await world.engine.sync()
+    world.remote.rule(.refused(reason: "no"), on: "meters", "1")
+    try await world.write("meters", "mine", ["name": "2"])
+    _ = try await world.engine.sync()
+    let name = try await world.engine.edits.perform { (batch) throws(SyncError) in
+      try? batch.record(mine)?.payload.values(of: ["name"]).first
+    }
+    #expect(name == .integer(2))
+    try await world.engine.edits.retry("meters", ["mine"])
+    #expect(try await world.outbox().first?.state == .waiting)
+    try await world.engine.edits.discard(mine)
+    #expect(try await world.outbox().isEmpty)
+    #expect(world.here() == ["1": #"{"name":1}"#])
+  }
+
   @Test func isMadeOnceAlthoughTheAnswerIsLost() async throws {
     let world = try await world()
     try await world.write("meters", "mine")
@@ -115,6 +134,31 @@ struct MovedRecordTests {
     #expect(try await world.outbox().isEmpty)
   }
 
+  /// A pull shows the record beside the one whose answer was lost, and a rebuild sees two of one name.
+  @Test(arguments: [true, false]) func isNoDuplicateOfItself(isEdited: Bool) async throws {
+    let world = try await PushWorld([Entity("meters", naturalKey: NaturalKey("name"))]) {
+      $0.assignsKeys = true
+    }
+    try await world.write("meters", "mine", ["name": #""roof""#])
+    world.remote.behave(.loseAnswer(Self.outage), onNextPushes: 100)
+    _ = try? await world.engine.sync()
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    _ = try? await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    #expect(world.here().count == 1)
+    if isEdited, let key = world.here().keys.first { try await world.write("meters", key, ["n": "2"]) }
+    world.remote.takePushesWell()
+    world.clock.advance(by: .seconds(3600))
+    _ = try await world.engine.sync(SyncRequest(direction: .push))
+    #expect(world.here().keys.sorted() == ["1"])
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["1": isEdited ? #"{"name":"roof","n":2}"# : #"{"name":"roof"}"#])
+    #expect(world.here() == world.there())
+    let left = try await world.outbox()
+    #expect(left.isEmpty, "\(left)")
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+    #expect(!world.remote.pushLog.joined().contains { $0.content == .deletion })
+  }
+
   @Test(arguments: [true, false]) func waitsForTheAppWhereAnotherAttemptMightMakeItTwice(
     isDiscarded: Bool
   ) async throws {
@@ -141,6 +185,30 @@ struct MovedRecordTests {
     #expect(try await world.outbox().isEmpty)
   }
 
+  /// The second answer tells of the second attempt alone.
+  @Test(arguments: [true, false]) func isNotMadeTwiceWhereTheNextAttemptIsNotTaken(
+    isFull: Bool
+  ) async throws {
+    let world = try await world(remembersKeys: false)
+    try await world.write("meters", "mine")
+    world.remote.behave(.loseAnswer(Self.outage), onPushes: 1...1)
+    if isFull {
+      world.remote.behave(.fail(SyncError(.quotaExceeded, during: "a push")), onPushes: 2...2)
+    } else {
+      world.remote.onPush = { _ in
+        guard world.remote.pushCounters.requests == 2 else { return }
+        world.remote.rule(.retryLater(after: nil), on: "meters", "mine")
+      }
+    }
+    _ = try? await world.engine.sync()
+    world.remote.rule(nil, on: "meters", "mine")
+    world.clock.advance(by: .seconds(3600))
+    for _ in 1...2 { _ = try? await world.engine.sync() }
+    #expect(world.there().count == 1)
+    let edit = try #require(try await world.engine.edits.waiting("meters").first)
+    #expect(edit.reason.contains("answer"))
+  }
+
   @Test(arguments: [true, false]) func getsWhatIsDoneWhileItIsOnItsWay(isDeletion: Bool) async throws {
     let world = try await world()
     try await world.write("meters", "mine")
@@ -163,6 +231,43 @@ struct MovedRecordTests {
     #expect(world.there() == (isDeletion ? [:] : ["1": #"{"name":2}"#]))
     #expect(world.here() == world.there())
     #expect(world.there("readings") == (isDeletion ? [:] : ["1": #"{"meter":"1"}"#]))
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  /// The remote makes it again under another key, as the later edit restores it.
+  @Test func isFoundByEachKeyAfterItWasDeletedAndMadeAgain() async throws {
+    let world = try await world()
+    try await world.engine.edits.upsert(Meter(id: "mine", name: "roof"))
+    _ = try await world.engine.sync()
+    world.remote.delete("meters", "1")
+    try await world.engine.edits.upsert(Meter(id: "mine", name: "attic"))
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(world.there() == ["3": #"{"id":"3","name":"attic"}"#])
+    #expect(world.here() == world.there())
+    for key in ["mine", "1", "3"] {
+      #expect(try await world.engine.records.find(Meter.self, id: key)?.value.id == "3")
+    }
+    // No older copy may be shown under its key.
+    let state = try await world.store.read { (snapshot) throws(SyncError) in
+      try snapshot.state(of: RecordID(type: "meters", key: "1"))
+    }
+    #expect(state?.isDeleted == true)
+    #expect(state?.version.sequence == 2)
+  }
+
+  /// The remote has not reported the record yet, and would make another one.
+  @Test(arguments: [true, false]) func isNoneThatCameWithTheApp(isThere: Bool) async throws {
+    let world = try await world()
+    if isThere { world.remote.upsert("meters", "7", #"{"id":"7","name":0}"#) }
+    _ = try await Bootstrap(
+      Array(#"{"format":1,"types":{"meters":{"records":[{"id":"7","name":0}]}}}"#.utf8),
+      layout: BootstrapTests.layout
+    ).load(into: world.store, schema: world.engine.schema, source: world.remote, clock: world.clock)
+    try await world.write("meters", "7", ["name": "1"])
+    _ = try await world.engine.sync()
+    let key = isThere ? "7" : "1"
+    #expect(world.there() == [key: #"{"id":"\#(key)","name":1}"#])
+    #expect(world.here() == world.there())
     #expect(try await world.outbox().isEmpty)
   }
 
