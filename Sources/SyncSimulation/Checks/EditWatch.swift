@@ -27,12 +27,14 @@ final class EditWatch: Sendable {
   }
   private let state = Mutex(State())
   private let remotes: Remotes
+  private let keys: AssignedKeys
   let ledger: Ledger
   private let volatileField: FieldName?
 
   /// - Parameter volatileField: The member that differs in each answer of the remote; `nil` for none.
-  init(remotes: Remotes, ledger: Ledger, volatileField: FieldName?) {
+  init(remotes: Remotes, keys: AssignedKeys, ledger: Ledger, volatileField: FieldName?) {
     self.remotes = remotes
+    self.keys = keys
     self.ledger = ledger
     self.volatileField = volatileField
   }
@@ -279,15 +281,18 @@ final class EditWatch: Sendable {
         continue
       }
       ledger.saw(.editTraced)
-      if entry.author != .app, after.outbox[id] == nil, let record = after.live[id],
-        isSame(entry.edit.content.payload, record.payload),
+      let present = keys.id(of: id) ?? id
+      if entry.author != .app, after.outbox[id] == nil, after.outbox[present] == nil,
+        let record = after.live[present],
+        present != id || isSame(entry.edit.content.payload, record.payload),
         !hasVaried(entry.edit.content.payload, record.payload)
       {
-        state.withLock { $0.formerWrites[id] = (record.version, entry.lastWrite) }
+        state.withLock { $0.formerWrites[present] = (record.version, entry.lastWrite) }
       }
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
       if state.withLock({ $0.moot[id] == entry.edit.stamp }) { continue }
+      if hasMoved(entry, in: after) { continue }
       // The former remote had taken it, and the new one has a copy.
       if remotes.wereExchanged, let record = after.live[id], record.version != entry.base.version,
         let stamp = Self.stamp(of: record.payload), stamp == entry.edit.content.payload.flatMap(Self.stamp)
@@ -317,6 +322,13 @@ final class EditWatch: Sendable {
           .noLostEdit, "\(incarnation) loses the edit of \(id) at \(entry.edit.stamp)", about: [id])
       }
     }
+  }
+
+  /// Whether an edit went on under the key that the remote has given its record.
+  private func hasMoved(_ entry: OutboxEntry, in view: StoreView) -> Bool {
+    guard let given = keys.id(of: entry.id) else { return false }
+    if let next = view.outbox[given], next.edit.stamp >= entry.edit.stamp { return true }
+    return view.conflicts.contains { $0.id == given && $0.local.stamp == entry.edit.stamp }
   }
 
   /// Whether a record has an edit's content.

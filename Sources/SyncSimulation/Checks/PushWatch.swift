@@ -11,6 +11,11 @@ final class PushWatch: Sendable {
     var stamp: EditStamp
     var base: Version?
     var isOnDeletion: Bool
+
+    init(_ change: OutgoingChange) {
+      (id, stamp, base) = (change.id, change.stamp, change.base.version)
+      isOnDeletion = change.base.record == nil
+    }
   }
   /// An edit that the remote postponed until a time, by the world's own clock.
   private struct Postponement {
@@ -38,9 +43,7 @@ final class PushWatch: Sendable {
   func sending(_ changes: [OutgoingChange]) -> [String] {
     names.withLock { names in
       changes.compactMap { change in
-        let sending = Sending(
-          id: change.id, stamp: change.stamp, base: change.base.version,
-          isOnDeletion: change.base.record == nil)
+        let sending = Sending(change)
         guard let earlier = names[sending] else {
           names[sending] = change
           return nil
@@ -52,6 +55,13 @@ final class PushWatch: Sendable {
           ? nil : "sends the edit of \(change.id) again, and with other content"
       }
     }
+  }
+
+  /// Notes that the remote has not taken a change.
+  ///
+  /// Before it is sent again, a record that it refers to may get another key.
+  func isNotTaken(_ change: OutgoingChange) {
+    names.withLock { $0[Sending(change)] = nil }
   }
 
   /// Notes edits that no later remote may get, because another person has made them.

@@ -16,8 +16,9 @@ final class Watch: Sendable {
   }
   private let state = Mutex(State())
   private static let accountKey = "account"
-  private let ids: [RecordID]
-  private let knownIDs: Set<RecordID>
+  /// The ids that records have from the beginning.
+  private let fixedIDs: [RecordID]
+  private let keys: AssignedKeys
   let types: [RecordType]
   private let versions: SourceCapabilities.VersionOrder
   private let ledger: Ledger
@@ -29,17 +30,20 @@ final class Watch: Sendable {
 
   init(
     types: [RecordType], ids: [RecordID], versions: SourceCapabilities.VersionOrder, leases: LeaseWatch,
-    edits: EditWatch, hasEdits: Bool, ledger: Ledger
+    edits: EditWatch, keys: AssignedKeys, hasEdits: Bool, ledger: Ledger
   ) {
     self.edits = edits
     self.hasEdits = hasEdits
     self.types = types
-    self.ids = ids
-    knownIDs = Set(ids)
+    fixedIDs = ids
+    self.keys = keys
     self.versions = versions
     self.leases = leases
     self.ledger = ledger
   }
+
+  /// All ids that a record may have now.
+  private var ids: [RecordID] { fixedIDs + keys.all }
 
   /// Reads the complete current state of a store.
   func view(of snapshot: any StoreSnapshot) throws(SyncError) -> StoreView {
@@ -141,7 +145,7 @@ final class Watch: Sendable {
       return Look(view: view, touched: Touched(last, view), records: touched.records, number: number)
     }
     var view = last
-    try view.update(touched, from: transaction, ids: knownIDs, hasEdits: hasEdits)
+    try view.update(touched, from: transaction, ids: Set(ids), hasEdits: hasEdits)
     var touched = touched
     let unmarked = touched.unmarked
     let records = touched.records
@@ -278,6 +282,7 @@ final class Watch: Sendable {
       // An edit of the app, or its base, is visible again after the edit is given up.
       if let entry = after.outbox[id], entry.edit.content.payload == record.payload { continue }
       if before.outbox[id]?.base.record?.payload == record.payload { continue }
+      if isMoved(record, from: before) { continue }
       let isKnown =
         pages.contains { $0.changes.contains { $0.isCopy(of: id, record.payload) } }
         || before.withheld.values.contains { $0.change.isCopy(of: id, record.payload) }
@@ -287,6 +292,19 @@ final class Watch: Sendable {
           .atomicPage, "\(incarnation) shows a copy of \(id) whose page is not in the checkpoint", about: [id]
         )
       }
+    }
+  }
+
+  /// Whether a record is an edit of the app, under the key that the remote has given it.
+  private func isMoved(_ record: Record, from before: StoreView) -> Bool {
+    keys.formerIDs(of: record.id).contains { former in
+      guard let edited = before.outbox[former]?.edit.content.payload, var fields = try? FieldMap(edited)
+      else { return false }
+      // The record may refer to itself.
+      for field in fields.fields where fields[field] == Array("\"\(former.key)\"".utf8)[...] {
+        fields[field] = Array("\"\(record.id.key)\"".utf8)[...]
+      }
+      return fields.payload.hasSameMembers(as: record.payload)
     }
   }
 

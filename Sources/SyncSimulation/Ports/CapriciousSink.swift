@@ -45,6 +45,9 @@ struct CapriciousSink: RemoteRecordSink {
           (record.payload, record.fields) = (payload, fields)
         }
         return .accepted(moods.varied(.upsert(record)))
+      case .moved(let record):
+        if case .upsert(let varied) = moods.varied(.upsert(record)) { return .moved(varied) }
+        return outcome
       case .conflict(let state?): return .conflict(moods.varied(state))
       default: return outcome
       }

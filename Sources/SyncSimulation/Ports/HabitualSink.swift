@@ -38,6 +38,11 @@ struct HabitualSink: RemoteRecordSink {
   ) -> [PushOutcome] {
     guard answersAsOfNow else { return outcomes }
     return zip(changes, outcomes).map { change, outcome in
+      if case .moved(let record) = outcome, let entity = entities[record.id.type] {
+        meanwhile(record.id)
+        if case .upsert(let present)? = remote.present(record.id, of: entity) { return .moved(present) }
+        return outcome
+      }
       guard case .accepted = outcome, let entity = entities[change.id.type] else { return outcome }
       meanwhile(change.id)
       return remote.present(change.id, of: entity).map { .accepted($0) } ?? outcome

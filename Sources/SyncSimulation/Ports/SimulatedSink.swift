@@ -104,6 +104,9 @@ final class SimulatedSink: RemoteRecordSink {
   private func note(_ changes: [OutgoingChange], _ outcomes: [PushOutcome]) {
     let (world, ledger) = (incarnation.world, incarnation.world.ledger)
     for (change, outcome) in zip(changes, outcomes) {
+      if world.shape.assignsKeys, !outcome.isApplied, !outcome.isUnknown {
+        world.watch.pushes.isNotTaken(change)
+      }
       switch outcome {
       case .accepted(let word):
         ledger.saw(.pushed)
@@ -210,4 +213,9 @@ final class SimulatedSink: RemoteRecordSink {
     case .notApplied: "not without its group"
     }
   }
+}
+
+extension PushOutcome {
+  /// Whether the change may have been applied, or not.
+  fileprivate var isUnknown: Bool { if case .unknown = self { true } else { false } }
 }

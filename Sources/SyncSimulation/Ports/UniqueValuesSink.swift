@@ -6,6 +6,7 @@ import SyncPorts
 struct UniqueValuesSink: RemoteRecordSink {
   let base: any RemoteRecordSink
   let remote: InMemoryRemote
+  let keys: AssignedKeys
 
   static let reason = "Another team has this badge."
 
@@ -28,7 +29,10 @@ struct UniqueValuesSink: RemoteRecordSink {
   }
 
   private func isTaken(_ change: OutgoingChange) -> Bool {
-    guard let badge = change.content.payload.flatMap({ Badge(of: change.id, in: $0) }) else { return false }
+    // A record that the remote has made before it is asked again has its own value.
+    guard keys.id(of: change.id) == nil,
+      let badge = change.content.payload.flatMap({ Badge(of: change.id, in: $0) })
+    else { return false }
     return remote.records(of: change.id.type).contains { key, payload in
       key != change.id.key && Badge(of: RecordID(type: change.id.type, key: key), in: payload) == badge
     }

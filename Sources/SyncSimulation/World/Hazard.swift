@@ -115,9 +115,12 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case volatileMembers
   /// The remote stores some values in a form of its own, and its answers do not show that.
   case normalising
+  /// The remote gives new records keys of its own.
+  case assignedKeys
 
   /// The hazards that are drawn apart, so that worlds without them are as they were before.
   static let drawnApart: [Hazard] = [
     .restoredRemotes, .lyingTotals, .cappedLists, .reorderedTies, .volatileMembers, .normalising,
+    .assignedKeys,
   ]
 }

@@ -40,7 +40,7 @@ extension Incarnation {
   }
 
   private func edit(_ engine: SyncEngine) async {
-    let (choices, id) = (world.choices, world.edits.anyRecord())
+    let (choices, id) = (world.choices, world.anyRecordOfTheApp())
     guard schema[id.type] != nil else { return }
     if world.makesPairs, choices.once(in: 6) { return await editPair(id, engine) }
     world.pairs.edited(id)
@@ -144,7 +144,9 @@ extension Incarnation {
         if error.code == .changedMeanwhile { self.world.ledger.saw(.formRefused) }
         throw error
       }
-      let now = try? before?.payload.decoded(as: LeagueForm.self, key: id.key)
+      var now = try? before?.payload.decoded(as: LeagueForm.self, key: id.key)
+      // The remote's key for the record is no change of it.
+      if self.world.keys.id(of: id) != nil { now?.id = read.id }
       // A record that a clean-up has hidden is as it was, and is shown again.
       let isHidden = self.world.watch.lastView.withheld[.record(id)]?.kind == .hidden
       if demandsNoChange, before == nil && !isHidden || now != nil && now != read {
@@ -209,8 +211,15 @@ extension Incarnation {
     do throws(SyncError) {
       for entity in schema.entities {
         // A postponed edit is sent without a retry.
-        let refused = try await engine.edits.pending(entity.type)
-          .filter { isFirst ? $0.mayBeTakenNow : $0.isOfBrokenGroup }
+        let pending = try await engine.edits.pending(entity.type)
+        let refused = pending.filter {
+          $0.mayHaveMadeItsRecord || (isFirst ? $0.mayBeTakenNow : $0.isOfBrokenGroup)
+        }
+        for entry in refused where entry.mayHaveMadeItsRecord {
+          world.keys.sendsAgain(entry.id)
+          // What others refer to cannot be given up, and is sent again.
+          if world.choices.below(2) == 1 { try? await engine.edits.discard(entry.id) }
+        }
         try await engine.edits.retry(entity.type, refused.map(\.id.key))
       }
     } catch {
@@ -295,7 +304,8 @@ extension Payload {
 extension World {
   /// Whether the app makes atomic groups of two edits.
   fileprivate var makesPairs: Bool {
-    guard records == nil, remotes.home.sink?.appliesGroups ?? false else { return false }
+    // A move to another key would have to be followed here.
+    guard records == nil, !shape.assignsKeys, remotes.home.sink?.appliesGroups ?? false else { return false }
     let limits = [shape.remote.pushLimits, shape.remote.acceptedAtOnce].compactMap(\.self)
     // Pairs with a record in common become one group.
     return limits.allSatisfy { $0.maximumRecords > 20 && $0.maximumBytes > 20_000 }

@@ -58,6 +58,7 @@ final class OtherDevice: Sendable {
     do throws(SyncError) {
       for entity in schema.entities {
         let refused = try await engine.edits.pending(entity.type).filter(\.mayBeTakenNow)
+        for entry in refused where entry.mayHaveMadeItsRecord { world.keys.sendsAgain(entry.id) }
         try await engine.edits.retry(entity.type, refused.map(\.id.key))
       }
     } catch {
@@ -112,6 +113,11 @@ final class OtherDevice: Sendable {
 }
 
 extension OutboxEntry {
+  /// Whether the remote has perhaps made the record, and does not tell.
+  var mayHaveMadeItsRecord: Bool {
+    if case .refused(InMemoryRemote.mayBeMade, _) = state { true } else { false }
+  }
+
   /// Whether the remote may accept a refused edit now.
   ///
   /// A value that another record had is free after a deletion, of which the engine hears itself.

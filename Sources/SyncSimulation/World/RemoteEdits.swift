@@ -8,6 +8,7 @@ final class RemoteEdits: Sendable {
   private let shape: WorldShape
   private let records: WorldRecords?
   private let sums: Sums?
+  private let keys: AssignedKeys
   private let choices: Choices
   private let watch: Watch
   private let ledger: Ledger
@@ -27,8 +28,8 @@ final class RemoteEdits: Sendable {
   private let isRestoredUntold = Mutex(false)
 
   init(
-    _ remotes: Remotes, shape: WorldShape, records: WorldRecords?, sums: Sums?, clock: ManualClock,
-    choices: Choices, watch: Watch, ledger: Ledger, trace: Trace
+    _ remotes: Remotes, shape: WorldShape, records: WorldRecords?, sums: Sums?, keys: AssignedKeys,
+    clock: ManualClock, choices: Choices, watch: Watch, ledger: Ledger, trace: Trace
   ) {
     self.clock = clock
     self.watch = watch
@@ -36,6 +37,7 @@ final class RemoteEdits: Sendable {
     self.shape = shape
     self.records = records
     self.sums = sums
+    self.keys = keys
     self.choices = choices
     self.ledger = ledger
     self.trace = trace
@@ -162,6 +164,9 @@ final class RemoteEdits: Sendable {
     if let records, case let types = records.types, !types.isEmpty {
       let type = types[choices.below(types.count)]
       return RecordID(type: type, key: WorldRandom(choices, keys: shape.keys, of: records).key(of: type))
+    }
+    if shape.assignsKeys, case let given = keys.given, !given.isEmpty, choices.once(in: 3) {
+      return given[choices.below(given.count)]
     }
     let type: RecordType = choices.pick("games", "teams", "leagues", "games")
     return RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")

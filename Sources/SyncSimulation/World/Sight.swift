@@ -204,6 +204,10 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case memberVaried
   /// The remote stored another form of an edit than was sent.
   case normalised
+  /// The remote gave a record a key of its own.
+  case keyAssigned
+  /// An edit of a record that the remote has given another key named it by its former key.
+  case formerKeyEdited
 }
 
 extension [Sight: Int] {

@@ -11,6 +11,7 @@ extension World {
         try records.edit(id, in: &batch, WorldRandom(choices, keys: keys, of: records))
       }
     }
+    if shape.assignsKeys { return try await writeUnderAKey(id, by: engine) }
     let areCirclesPossible = shape.hazards.contains(.circles)
     let ownNumber = Int(id.key.dropFirst()) ?? 1
     let references: [(field: FieldName, target: RecordType)] =
@@ -40,6 +41,49 @@ extension World {
         for (field, value) in values { fields[field] = Array(value.utf8)[...] }
       }
     }
+  }
+
+  /// Edits a record as the app of a remote that gives new records keys.
+  ///
+  /// A new record has a key that no other client knows, and refers to any record that the app sees.
+  private func writeUnderAKey(_ id: RecordID, by engine: SyncEngine) async throws(SyncError) {
+    let references: [(field: FieldName, target: RecordType)] =
+      switch id.type.rawValue {
+      case "leagues": shape.hazards.contains(.circles) ? [("parent", "leagues")] : []
+      case "teams": [("league", "leagues")]
+      default: [("home", "teams"), ("away", "teams")]
+      }
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      let isNew = try batch.record(id) == nil
+      let id = isNew && choices.below(4) > 0 ? keys.new(of: id.type) : id
+      var values: [(FieldName, String)] = [("name", "\(choices.number(in: 11...13))")]
+      if isNew { values.append(("id", "\"\(id.key)\"")) }
+      for (field, target) in references where isNew || choices.once(in: 3) {
+        let targets = try batch.records(Query(target))
+        let place = choices.below(targets.count + 1)
+        values.append((field, place == 0 ? "null" : "\"\(targets[place - 1].id.key)\""))
+      }
+      if id.type == "teams", choices.once(in: 4) { values.append(("code", "\(choices.number(in: 1...5))")) }
+      if id.type == "leagues", let field = shape.immutableField, isNew || choices.once(in: 4) {
+        values.append((field, "\(choices.number(in: 1...4))"))
+      }
+      if let badge = try badge(for: id, &batch) { values.append((Badge.field, badge)) }
+      try batch.set(id) { (fields) throws(SyncError) in
+        for (field, value) in values { fields[field] = Array(value.utf8)[...] }
+      }
+    }
+  }
+
+  /// A record for the app to edit: one of the world's, or one that the app has made.
+  ///
+  /// The app names it as it did when it made it.
+  func anyRecordOfTheApp() -> RecordID {
+    guard shape.assignsKeys, case let made = keys.made, !made.isEmpty, choices.below(2) == 1 else {
+      return edits.anyRecord()
+    }
+    let id = made[choices.below(made.count)]
+    if keys.id(of: id) != nil { ledger.saw(.formerKeyEdited) }
+    return id
   }
 
   /// Sometimes a badge for a team without one, perhaps that of a team which is deleted with this edit.

@@ -27,6 +27,8 @@ final class World: Sendable {
   let sums: Sums?
   let watch: Watch
   let pairs = PairWatch()
+  /// The keys of new records, in a world whose remote gives them.
+  let keys = AssignedKeys()
   let machines: [ManualClock]
   let processExecutors: [SeededExecutor.ProcessExecutor]
   let serverClock = ManualClock()
@@ -82,10 +84,11 @@ final class World: Sendable {
     let meanwhile = meanwhile
     let moods = Moods(shape, choices: choices, ledger: ledger, clock: serverClock)
     self.moods = moods
+    let (keys, ledger) = (keys, ledger)
     remotes = Remotes { identity in
       let remote = InMemoryRemote(identity: identity, configuration: shape.remote, clock: serverClock)
       var source = plan.source(remote)
-      var sink = Self.sink(for: remote, source: source, shape) { meanwhile.happen(to: $0) }
+      var sink = Self.sink(for: remote, source: source, shape, keys, ledger) { meanwhile.happen(to: $0) }
       if moods.areAny { source = CapriciousSource(base: source, remote: remote, moods: moods) }
       if let base = sink, shape.volatileField != nil || shape.normalises {
         sink = CapriciousSink(base: base, moods: moods, normalises: shape.normalises)
@@ -111,12 +114,14 @@ final class World: Sendable {
     watch = Watch(
       types: schema.entities.map(\.type), ids: ids, versions: remotes.home.source.capabilities.versions,
       leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger),
-      edits: EditWatch(remotes: remotes, ledger: ledger, volatileField: shape.volatileField),
+      edits: EditWatch(remotes: remotes, keys: keys, ledger: ledger, volatileField: shape.volatileField),
+      keys: keys,
       hasEdits: remotes.home.sink != nil,
       ledger: ledger)
     sums = shape.hasSums && plan.policy == nil && remotes.home.sink != nil ? Sums() : nil
     edits = RemoteEdits(
-      remotes, shape: shape, records: plan.records, sums: sums, clock: serverClock, choices: choices,
+      remotes, shape: shape, records: plan.records, sums: sums, keys: keys, clock: serverClock,
+      choices: choices,
       watch: watch,
       ledger: ledger, trace: trace)
     let edits = edits
@@ -124,8 +129,8 @@ final class World: Sendable {
   }
 
   private static func sink(
-    for remote: InMemoryRemote, source: any RemoteRecordSource, _ shape: WorldShape,
-    meanwhile: @escaping @Sendable (RecordID) -> Void
+    for remote: InMemoryRemote, source: any RemoteRecordSource, _ shape: WorldShape, _ keys: AssignedKeys,
+    _ ledger: Ledger, meanwhile: @escaping @Sendable (RecordID) -> Void
   ) -> (any RemoteRecordSink)? {
     // A remote that numbers records by scan cannot report the version that a push led to.
     guard shape.hasEdits, source.capabilities.versions != .perScan else { return nil }
@@ -133,7 +138,15 @@ final class World: Sendable {
     guard source.identity == remote.identity else { return nil }
     let hazards = shape.hazards
     var sink: any RemoteRecordSink = remote
-    if hazards.contains(.uniqueValues) { sink = UniqueValuesSink(base: sink, remote: remote) }
+    if shape.assignsKeys {
+      sink = KeyedSink(base: sink) { change, given in
+        ledger.saw(.keyAssigned)
+        if keys.gave(given, for: change) {
+          ledger.report(.oneEffect, "the edit of \(change.id) makes \(given), and made another record before")
+        }
+      }
+    }
+    if hazards.contains(.uniqueValues) { sink = UniqueValuesSink(base: sink, remote: remote, keys: keys) }
     if shape.assignsField, let field = shape.immutableField {
       sink = AssigningSink(base: sink, field: field)
     }

@@ -124,6 +124,6 @@ extension Hazard {
     .brokenPolicies, .bundles, .changingDeclarations, .circles, .cleanUps, .coordinators, .duplicates,
     .keysOfTwoTypes, .newerSchemas, .refusedLookups, .sharedVersions, .sightings, .defaults, .deletionRules,
     .immutableFields, .assignedFields, .uniqueValues, .sums, .otherDevices, .exchangedAccounts,
-    .volatileMembers, .normalising,
+    .volatileMembers, .normalising, .assignedKeys,
   ]
 }

@@ -69,6 +69,9 @@ struct WorldShape: Sendable {
   /// Whether the remote stores some values in a form of its own.
   var normalises: Bool { hazards.contains(.normalising) && hasEdits }
 
+  /// Whether the remote gives new records keys of its own.
+  var assignsKeys: Bool { hazards.contains(.assignedKeys) && hasEdits }
+
   /// Whether the remote changes a type's edits itself, so that its result of one, and another writer's
   /// change of that, look alike.
   func altersEdits(of type: RecordType) -> Bool {
@@ -122,6 +125,7 @@ struct WorldShape: Sendable {
     habit = SeededExecutor.Habit(rawValue: choices.below(4)) ?? .inOrder
     policy = Policy(rawValue: choices.below(Policy.allCases.count)) ?? .lastWrite
     if hasEdits { Self.choosePushes(choices, hazards, &remote) }
+    remote.assignsKeys = assignsKeys
     if hazards.contains(.exchangedAccounts) { namesAccounts = choices.below(2) == 1 }
     guard hazards.contains(.deletionRules) else { return }
     for field: FieldName in ["parent", "league", "home", "away"] {
@@ -139,6 +143,10 @@ struct WorldShape: Sendable {
     // What a backup lacks is lost at the remote, and only one such loss is told apart in a world.
     if hazards.contains(.restoredRemotes) {
       hazards.subtract([.exchangedAccounts, .exchangedSource, .otherDevices, .sums, .wipes])
+    }
+    // Keys that are given again would name other records.
+    if hazards.contains(.assignedKeys) {
+      hazards.subtract([.exchangedAccounts, .exchangedSource, .restoredRemotes, .wipes])
     }
     return hazards
   }

@@ -39,6 +39,8 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Remotes that do not keep their word.
   case resyncKeepsTheEpoch, totalTrusted, equalVersionIsAnother, acceptedFormIgnored
   case ownCopyReplaces
+  // Keys of the remote.
+  case movedReferencesKept, movedEditForgotten, formerDeletionForgotten, arrivalUnmarked, bundledTakenForNew
 
   /// The flaw of the world that the current task belongs to.
   @TaskLocal package static var current: Mutant?

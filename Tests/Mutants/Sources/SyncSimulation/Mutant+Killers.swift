@@ -24,6 +24,10 @@ extension Mutant {
     case .equalVersionIsAnother: [.volatileMembers, .localEdits]
     case .acceptedFormIgnored: [.normalising, .localEdits]
     case .ownCopyReplaces: [.volatileMembers]
+    case .movedReferencesKept, .movedEditForgotten, .formerDeletionForgotten:
+      [.assignedKeys, .localEdits]
+    case .arrivalUnmarked: [.assignedKeys, .localEdits, .lostAnswers]
+    case .bundledTakenForNew: [.assignedKeys, .localEdits, .bundles]
     default: []
     }
   }
@@ -106,6 +110,11 @@ extension Mutant {
     case .acceptedFormIgnored: [.convergence]
     // It comes back from no page.
     case .ownCopyReplaces: [.atomicPage, .convergence]
+    case .movedReferencesKept: [.references, .convergence]
+    case .movedEditForgotten: [.noLostEdit]
+    case .formerDeletionForgotten: [.replication]
+    case .arrivalUnmarked: [.oneEffect]
+    case .bundledTakenForNew: [.convergence]
     }
   }
 }
