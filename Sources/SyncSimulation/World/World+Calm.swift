@@ -126,8 +126,8 @@ extension World {
     switch error.code {
     case .permissionDenied: shape.refusesLookups(of: type)
     case .invalidResponse:
-      // An edit at which the sink throws takes its atomic group along, which is of a team and a game.
-      edits.choking.contains { $0.type == type || $0.type != "leagues" && type != "leagues" }
+      // An edit at which the sink throws takes its atomic group along, which may be of all types.
+      !edits.choking.isEmpty
     default: false
     }
   }
