@@ -251,7 +251,7 @@ extension OutboxEntry {
     let next = next
     return OutgoingChange(
       id: id, content: next.content, base: remoteBase, key: idempotencyKey(for: next), stamp: next.stamp,
-      isBundled: remoteBase != base)
+      isBundled: base.version == .unversioned)
   }
 
   /// The remote state that a push expects.
