@@ -93,7 +93,7 @@ struct RESTSurveyTests {
       notes.contains(
         "The API gives 5 records where 100 are asked for. That may be its most; otherwise, is \"lmiit\" a parameter?"
       ))
-    #expect(notes.contains("A first sync of 250 records takes about 51 requests with 5 records each."))
+    #expect(notes.contains("A first sync of 250 records takes about 50 requests with 5 records each."))
   }
 
   @Test func findsWhatOtherRequestsOfTheMirrorWouldMeet() async throws {
