@@ -71,7 +71,8 @@ extension PageMerge {
         if !view.absentOfEdited.isEmpty { try gatherDangling(in: transaction, &view) }
       }
       try gatherRivals(round, in: transaction, &view)
-      if !entity.immutable.isEmpty {
+      // What this store may not correct at the remote is shown as the remote has it.
+      if !entity.immutable.isEmpty, entity.access == .readWrite {
         view.restored = restored
         for case let row? in try transaction.records(withIDs: round.copies.map(\.id)) {
           view.rows[row.id] = row

@@ -33,7 +33,7 @@ public struct Entity: Hashable, Sendable, Codable {
   /// of two dates (ISO 8601) the earlier instant, of two numbers the smaller, otherwise the one
   /// whose bytes come first. So every replica arrives at the same value. If a copy from the remote
   /// changes such a field, readers see the earliest value, and an edit that restores it waits in
-  /// the outbox.
+  /// the outbox. A type that is ``Access/readOnly`` shows the value that the remote has.
   public let immutable: [FieldName]
   /// When readers see the changes of a sync.
   public let visibility: Visibility

@@ -26,6 +26,17 @@ struct AccessTests {
     #expect(try await world.outbox().isEmpty && world.here() == ["m": #"{"name":1}"#])
   }
 
+  /// A record that was deleted and made again has a later value, and this store must not correct it.
+  @Test func aReadOnlyTypeShowsImmutableFieldsAsTheRemoteHasThem() async throws {
+    let world = try await PushWorld([Entity("meters", immutable: ["made"], access: .readOnly)])
+    for made in [1, 5] {
+      world.remote.upsert("meters", "m", #"{"made":\#(made)}"#)
+      _ = try await world.engine.sync()
+      #expect(world.here() == ["m": #"{"made":\#(made)}"#])
+      #expect(try await world.outbox().isEmpty)
+    }
+  }
+
   @Test func aLocalTypeNeverLeavesTheStore() async throws {
     let world = try await world(
       .local, [Entity("teams"), Entity("marks", references: [.to("teams", by: "team")], access: .local)])
