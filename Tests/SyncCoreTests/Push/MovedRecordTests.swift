@@ -44,6 +44,26 @@ struct MovedRecordTests {
     #expect(try await world.engine.sync().isEmpty)
   }
 
+  /// A listing lacked a record of that key before, which was made again here.
+  @Test func leavesNoNoteBehindThatItWasMissing() async throws {
+    let world = try await world()
+    let id = RecordID(type: "meters", key: "mine")
+    try await world.engine.edits.upsert(Meter(id: "mine", name: "roof"))
+    try await world.store.write(.app) { (transaction) throws(SyncError) in
+      let gone = Tombstone(id: id, version: .unversioned)
+      try transaction.withhold([
+        WithheldChange(
+          key: .record(id), kind: .missing, change: .tombstone(gone), reason: "", pass: 0, finder: .store,
+          since: Timestamp(microseconds: 0))
+      ])
+    }
+    #expect(try await world.engine.sync().pushed.accepted == 1)
+    let left = try await world.store.read { (snapshot) throws(SyncError) in
+      try snapshot.withheld("meters", kinds: [.missing], after: nil, limit: 9)
+    }
+    #expect(left.isEmpty)
+  }
+
   /// Without an order, both are made by one request.
   @Test(arguments: [true, false])
   func refersByTheNewKeyToAnotherOneThatRefersToIt(isOrdered: Bool) async throws {
