@@ -104,10 +104,10 @@
     ///   of the library wrote. Both leave the file unchanged. `storeReadOnly` if the file or its
     ///   directory cannot be written, unless ``Configuration/isReadOnly``; also for a read-only store
     ///   of an older layout. `storeFailure` if the directory or a read-only store is missing, the
-    ///   file's permissions forbid to read it, or too few file descriptors are free. `storeFull` if there is no room, also
-    ///   for the copies. `cancelled` if the task is cancelled while they are made. `storeBusy`
-    ///   after ``Configuration/busyTimeout``. `invalidConfiguration` for an empty path, or one with
-    ///   a NUL.
+    ///   file's permissions forbid to read it, or too few file descriptors are free. `storeFull` if
+    ///   there is no room, also for the copies. `cancelled` if the task is cancelled while they are
+    ///   made. `storeBusy` after ``Configuration/busyTimeout``. `invalidConfiguration` for an empty
+    ///   path, or one with a NUL.
     public static func open(
       path: String, configuration: Configuration = .init()
     ) async throws(SyncError) -> SQLiteStore {

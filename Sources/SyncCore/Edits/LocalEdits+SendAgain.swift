@@ -42,17 +42,16 @@ extension EditWriter {
     let unlisted = try transaction.portion(unmarked: type, after: key).map(\.id)
     let pending = try transaction.edits(of: unlisted)
     var batch = Batch()
-    var notes: [WithheldChange.Key] = []
+    var notes: [RecordID] = []
     for shown in try transaction.records(withIDs: unlisted).compactMap(\.self) {
       let former = pending[shown.id]
       // What was sent has its answer first, and a draft is not sent.
       if former?.sent != nil || former?.isHeldByTheApp == true { continue }
       let content = former?.edit.content ?? .upsert(shown.payload, schemaVersion: shown.schemaVersion)
       batch.add(entry(for: content, of: shown.id, entity, on: .none, after: nil), entity)
-      notes.append(.record(shown.id))
+      notes.append(shown.id)
     }
-    let missing = try transaction.withheld(for: notes).filter { $0.kind == .missing }
-    try transaction.release(missing.map(\.key))
+    try transaction.forgetAbsence(of: notes)
     try write(batch)
     return (notes.count, unlisted.last?.key)
   }

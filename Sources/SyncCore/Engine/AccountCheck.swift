@@ -48,7 +48,7 @@ struct AccountCheck: SyncPhase {
 
   /// Proves by a first page that the remote knows new credentials.
   ///
-  /// A mistyped secret is nobody's account, and must not hold edits.
+  /// The check holds no edits for a secret that the remote refuses: it may be mistyped.
   private func prove(in session: inout SyncSession) async throws(SyncError) {
     guard let entity = session.entities.first else { return }
     let source = session.environment.source

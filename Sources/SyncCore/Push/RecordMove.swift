@@ -46,8 +46,7 @@ struct RecordMove {
     let version = try transaction.state(of: former)?.version ?? .unversioned
     try transaction.delete([Tombstone(id: former, version: version)])
     // A note that a listing lacked the record is about the one that was there before.
-    let notes = try transaction.withheld(for: [.record(former)]).filter { $0.kind == .missing }
-    if !notes.isEmpty { try transaction.release(notes.map(\.key)) }
+    try transaction.forgetAbsence(of: [former])
     try ExpiringValues.move(former, to: copy.id, in: transaction)
     try PendingLosers.move(former, to: copy.id, in: transaction)
     try transaction.set(copy.id.key, for: FormerKeys.key(former))

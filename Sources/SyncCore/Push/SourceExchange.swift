@@ -82,8 +82,7 @@ struct SourceExchange: SyncPhase {
     if !queue.isEmpty { try transaction.queue(queue) }
     try transaction.giveUp(moot)
     // A note that a listing lacked them is meaningless for deleted records.
-    let notes = try transaction.withheld(for: moot.map { .record($0.id) }).filter { $0.kind == .missing }
-    if !notes.isEmpty { try transaction.release(notes.map(\.key)) }
+    try transaction.forgetAbsence(of: moot.map(\.id))
     return true
   }
 

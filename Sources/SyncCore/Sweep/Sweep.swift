@@ -133,3 +133,11 @@ extension MergeContext {
     return entry
   }
 }
+
+extension StoreTransaction {
+  /// Forgets the notes that a listing lacked some records.
+  func forgetAbsence(of ids: [RecordID]) throws(SyncError) {
+    let notes = try withheld(for: ids.map { .record($0) }).filter { $0.kind == .missing }
+    if !notes.isEmpty { try release(notes.map(\.key)) }
+  }
+}

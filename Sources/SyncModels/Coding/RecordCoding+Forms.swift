@@ -11,7 +11,8 @@ extension RecordCoding: JSONForms {
   private func value<Formed: ScalarFormed>(
     _ type: Formed.Type, from json: JSONValueSlice, at path: () -> [String]
   ) throws(JSONFormFailure) -> Formed {
-    try form(of: type) { path().map { FieldName($0) } }.value(of: json)
+    let form = form(of: type) { path().map { FieldName($0) } }
+    return try JSONScalar.value(in: json, by: form.read, named: form.name)
   }
 
   package func place<Value>(of type: Value.Type) -> JSONFormPlace {
@@ -21,10 +22,10 @@ extension RecordCoding: JSONForms {
 
   private func reader<Formed: ScalarFormed>(of type: Formed.Type) -> AnyObject {
     let form = form(of: type) { [] }
+    // Its parts, as a generic form costs a search for its type with each value.
     let (read, name) = (form.read, form.name)
     return JSONFormReader<Formed> { (json) throws(JSONFormFailure) in
-      if let scalar = JSONScalar(json), let value = read(scalar) { return value }
-      throw JSONFormFailure(of: json, name)
+      try JSONScalar.value(in: json, by: read, named: name)
     }
   }
 
@@ -75,23 +76,16 @@ extension RecordCoding {
   }
 }
 
-extension ScalarForm {
-  /// Reads a value of the form.
-  fileprivate func value(of json: JSONValueSlice) throws(JSONFormFailure) -> Value {
-    if let scalar = JSONScalar(json), let value = read(scalar) { return value }
-    throw JSONFormFailure(of: json, name)
-  }
-}
-
-extension JSONFormFailure {
-  /// The failure of a value that is not of a named form.
-  fileprivate init(of json: JSONValueSlice, _ form: String) {
-    let found = json.kind == .string ? "another string" : "\(json.kind)"
-    self.init("Expected \(form), found \(found). A RecordCoding selects other forms.")
-  }
-}
-
 extension JSONScalar {
+  /// Reads a value of a form.
+  fileprivate static func value<Value>(
+    in json: JSONValueSlice, by read: (JSONScalar) -> Value?, named form: String
+  ) throws(JSONFormFailure) -> Value {
+    if let scalar = JSONScalar(json), let value = read(scalar) { return value }
+    let found = json.kind == .string ? "another string" : "\(json.kind)"
+    throw JSONFormFailure("Expected \(form), found \(found). A RecordCoding selects other forms.")
+  }
+
   /// A JSON value; `nil` for null, an object or an array.
   init?(_ json: JSONValueSlice) {
     switch json.kind {

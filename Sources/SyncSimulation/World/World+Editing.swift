@@ -11,26 +11,25 @@ extension World {
         try records.edit(id, in: &batch, WorldRandom(choices, keys: keys, of: records))
       }
     }
-    if shape.assignsKeys { return try await writeUnderAKey(id, by: engine) }
     let areCirclesPossible = shape.hazards.contains(.circles)
-    let ownNumber = Int(id.key.dropFirst()) ?? 1
     let references: [(field: FieldName, target: RecordType)] =
       switch id.type.rawValue {
-      case "leagues": [("parent", "leagues")]
+      // Under a key of the remote's, no number tells which league is an earlier one.
+      case "leagues": shape.assignsKeys && !areCirclesPossible ? [] : [("parent", "leagues")]
       case "teams": [("league", "leagues")]
       default: [("home", "teams"), ("away", "teams")]
       }
     try await engine.edits.perform { (batch) throws(SyncError) in
       let isNew = try batch.record(id) == nil
+      // At a remote that gives keys, a new record has one that no other client knows.
+      let id = shape.assignsKeys && isNew && choices.below(4) > 0 ? self.keys.new(of: id.type) : id
       var values: [(FieldName, String)] = [("name", "\(choices.number(in: 11...13))")]
       if isNew { values.append(("id", "\"\(id.key)\"")) }
       for (field, target) in references where isNew || choices.once(in: 3) {
-        var number = choices.number(in: 1...keys)
-        // A league refers to an earlier one, unless circles are possible.
-        if field == "parent", !areCirclesPossible { number = min(number, max(1, ownNumber - 1)) }
-        let key = "\(target.rawValue.prefix(1))\(number)"
-        let isThere = try batch.record(RecordID(type: target, key: key)) != nil
-        values.append((field, isThere ? "\"\(key)\"" : "null"))
+        let key =
+          shape.assignsKeys
+          ? try shownKey(of: target, &batch) : try numberedKey(of: target, for: field, from: id, &batch)
+        values.append((field, key.map { "\"\($0)\"" } ?? "null"))
       }
       if id.type == "teams", choices.once(in: 4) { values.append(("code", "\(choices.number(in: 1...5))")) }
       if id.type == "leagues", let field = shape.immutableField, isNew || choices.once(in: 4) {
@@ -43,35 +42,24 @@ extension World {
     }
   }
 
-  /// Edits a record as the app of a remote that gives new records keys.
-  ///
-  /// A new record has a key that no other client knows, and refers to any record that the app sees.
-  private func writeUnderAKey(_ id: RecordID, by engine: SyncEngine) async throws(SyncError) {
-    let references: [(field: FieldName, target: RecordType)] =
-      switch id.type.rawValue {
-      case "leagues": shape.hazards.contains(.circles) ? [("parent", "leagues")] : []
-      case "teams": [("league", "leagues")]
-      default: [("home", "teams"), ("away", "teams")]
-      }
-    try await engine.edits.perform { (batch) throws(SyncError) in
-      let isNew = try batch.record(id) == nil
-      let id = isNew && choices.below(4) > 0 ? keys.new(of: id.type) : id
-      var values: [(FieldName, String)] = [("name", "\(choices.number(in: 11...13))")]
-      if isNew { values.append(("id", "\"\(id.key)\"")) }
-      for (field, target) in references where isNew || choices.once(in: 3) {
-        let targets = try batch.records(Query(target))
-        let place = choices.below(targets.count + 1)
-        values.append((field, place == 0 ? "null" : "\"\(targets[place - 1].id.key)\""))
-      }
-      if id.type == "teams", choices.once(in: 4) { values.append(("code", "\(choices.number(in: 1...5))")) }
-      if id.type == "leagues", let field = shape.immutableField, isNew || choices.once(in: 4) {
-        values.append((field, "\(choices.number(in: 1...4))"))
-      }
-      if let badge = try badge(for: id, &batch) { values.append((Badge.field, badge)) }
-      try batch.set(id) { (fields) throws(SyncError) in
-        for (field, value) in values { fields[field] = Array(value.utf8)[...] }
-      }
+  /// The key of any record that the app sees, or none.
+  private func shownKey(of type: RecordType, _ batch: inout EditBatch) throws(SyncError) -> String? {
+    let records = try batch.records(Query(type))
+    let place = choices.below(records.count + 1)
+    return place == 0 ? nil : records[place - 1].id.key
+  }
+
+  /// One of the world's keys, if the app sees a record of it.
+  private func numberedKey(
+    of type: RecordType, for field: FieldName, from id: RecordID, _ batch: inout EditBatch
+  ) throws(SyncError) -> String? {
+    var number = choices.number(in: 1...shape.keys)
+    // A league refers to an earlier one, unless circles are possible.
+    if field == "parent", !shape.hazards.contains(.circles) {
+      number = min(number, max(1, (Int(id.key.dropFirst()) ?? 1) - 1))
     }
+    let key = "\(type.rawValue.prefix(1))\(number)"
+    return try batch.record(RecordID(type: type, key: key)) == nil ? nil : key
   }
 
   /// A record for the app to edit: one of the world's, or one that the app has made.

@@ -293,13 +293,17 @@ struct RESTAccessTests {
 
   private static let x = RecordID(type: "items", key: "x")
 
+  private static func syncAndEdit(by engine: SyncEngine) async throws {
+    _ = try await engine.sync()
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(x) { $0["n"] = Array("2".utf8)[...] }
+    }
+  }
+
   @Test func otherCredentialsListEverythingAndSendNoEditUntilTheAppAllowsIt() async throws {
     let (world, writes) = Self.world()
     let first = try await world.engine("a")
-    _ = try await first.sync()
-    try await first.edits.perform { (batch) throws(SyncError) in
-      try batch.set(Self.x) { $0["n"] = Array("2".utf8)[...] }
-    }
+    try await Self.syncAndEdit(by: first)
     let second = try await world.engine("b")
     for _ in 1...2 {
       _ = try await second.sync()
@@ -317,10 +321,7 @@ struct RESTAccessTests {
   @Test func credentialsThatTheRemoteRefusesHoldNoEdit() async throws {
     let (world, writes) = Self.world()
     let first = try await world.engine("a")
-    _ = try await first.sync()
-    try await first.edits.perform { (batch) throws(SyncError) in
-      try batch.set(Self.x) { $0["n"] = Array("2".utf8)[...] }
-    }
+    try await Self.syncAndEdit(by: first)
     let mistyped = try await world.engine("typo")
     for request in [SyncRequest(), SyncRequest(direction: .push)] {
       let error = await #expect(throws: SyncError.self) { _ = try await mistyped.sync(request) }
@@ -335,10 +336,7 @@ struct RESTAccessTests {
     let (world, writes) = Self.world()
     let account = #","account":{"path":"me","id":"/id"}"#
     let first = try await world.engine("a1", account: account)
-    _ = try await first.sync()
-    try await first.edits.perform { (batch) throws(SyncError) in
-      try batch.set(Self.x) { $0["n"] = Array("2".utf8)[...] }
-    }
+    try await Self.syncAndEdit(by: first)
     let stranger = try await world.engine("b1", account: account)
     for request in [SyncRequest(), SyncRequest(fullPull: ["items"]), SyncRequest(direction: .push)] {
       let error = await #expect(throws: SyncError.self) { _ = try await stranger.sync(request) }
