@@ -1,6 +1,7 @@
 #if Postgres
   public import SyncModels
   public import SyncPorts
+  import Synchronization
 
   /// A store in a schema of a PostgreSQL database, for many servers at once.
   ///
@@ -18,12 +19,14 @@
   public final class PostgresStore: SharedStore {
     let address: PostgresAddress
     let configuration: Configuration
-    let writer: SerialConnection
-    let readers: ReaderPool
-    private let listener: CommitListener
+    let writer: Seats
+    let readers: Seats
+    private let followed: FollowedStore
     private let declarations: DeclarationKeeper
-    private let positions = PositionCount()
+    private let positions: PositionCount
+    private let losses: LossCount
     private let migrations: [Migration]
+    private let hasClosed = Atomic(false)
 
     /// The options for opening a store.
     public struct Configuration: Sendable {
@@ -31,7 +34,7 @@
       public var isReadOnly: Bool
       /// The password; `nil` takes it from `PGPASSWORD`, `PGPASSFILE` or the service file.
       public var password: String?
-      /// The number of connections for reads; one more writes.
+      /// The number of connections for reads, from 1; one more writes.
       public var readerCount: Int
       /// The most time that connecting may take; 10 seconds by default.
       ///
@@ -81,29 +84,56 @@
       }
     }
 
-    private init(_ address: PostgresAddress, _ configuration: Configuration, _ migrations: [Migration]) {
-      self.address = address
-      self.configuration = configuration
-      self.migrations = migrations
-      let isInline = configuration.isInline
-      writer = SerialConnection(
-        ConnectionSettings(configuration, at: address, for: configuration.isReadOnly ? .reading : .writing),
-        label: "CanonicalSync.postgres.writer", isInline: isInline)
-      readers = ReaderPool(
-        (0..<max(1, configuration.readerCount)).map { number in
-          SerialConnection(
-            ConnectionSettings(configuration, at: address, for: .reading),
-            label: "CanonicalSync.postgres.reader.\(number)", isInline: isInline)
-        })
-      let declarations = DeclarationKeeper()
-      self.declarations = declarations
-      let positions = positions
-      listener = CommitListener(
-        ConnectionSettings(configuration, at: address, for: .listening),
-        patience: configuration.reconnectTimeout,
-        context: {
-          TransactionContext(declarations: declarations.value, layout: migrations.count, positions: positions)
-        })
+    private init(
+      _ address: PostgresAddress, _ configuration: Configuration, _ migrations: [Migration],
+      writer: Seats, readers: Seats, listener: CommitListener, losses: LossCount,
+      opening: StoreOpening? = nil
+    ) {
+      let (declarations, positions) = (DeclarationKeeper(), PositionCount())
+      (self.address, self.configuration, self.migrations) = (address, configuration, migrations)
+      (self.writer, self.readers, self.losses) = (writer, readers, losses)
+      (self.declarations, self.positions) = (declarations, positions)
+      let listening = ConnectionSettings(
+        configuration, at: address, for: .listening, isLent: opening != nil)
+      followed = FollowedStore(listening, listener, opening) {
+        TransactionContext(declarations: declarations.value, layout: migrations.count, positions: positions)
+      }
+    }
+
+    /// Creates a store with connections of its own.
+    private convenience init(
+      _ address: PostgresAddress, _ configuration: Configuration, _ migrations: [Migration]
+    ) {
+      let losses = LossCount()
+      func memory(for purpose: ConnectionSettings.Purpose) -> StoreMemory {
+        StoreMemory(ConnectionSettings(configuration, at: address, for: purpose), losses)
+      }
+      func seat(for purpose: ConnectionSettings.Purpose, label: String) -> Seat {
+        Seat(memory(for: purpose), label: "CanonicalSync.postgres.\(label)", isInline: configuration.isInline)
+      }
+      self.init(
+        address, configuration, migrations,
+        writer: Seats([seat(for: configuration.isReadOnly ? .reading : .writing, label: "writer")]),
+        readers: Seats(
+          (0..<max(1, configuration.readerCount)).map { seat(for: .reading, label: "reader.\($0)") }),
+        listener: CommitListener(memory(for: .listening), patience: configuration.reconnectTimeout),
+        losses: losses)
+    }
+
+    /// Creates a store of a pool.
+    convenience init(_ address: PostgresAddress, of pool: PoolCore) {
+      let (configuration, migrations) = (pool.configuration.store, Migration.all)
+      let opening = StoreOpening(migrations, isReadOnly: configuration.isReadOnly, of: pool)
+      func seat(for purpose: ConnectionSettings.Purpose) -> Seat {
+        let settings = ConnectionSettings(configuration, at: address, for: purpose, isLent: true)
+        return Seat(LentSeat(StoreMemory(settings, pool.losses), of: pool, opening))
+      }
+      let reading = seat(for: .reading)
+      self.init(
+        address, configuration, migrations,
+        writer: Seats([seat(for: configuration.isReadOnly ? .reading : .writing)]),
+        readers: Seats(Array(repeating: reading, count: max(1, configuration.readerCount))),
+        listener: pool.listener, losses: pool.losses, opening: opening)
     }
 
     /// Opens a store, and creates its schema and tables if they are missing.
@@ -134,6 +164,8 @@
           _ = try await store.readers.run { connection throws(SyncError) in try connection.openSession() }
         }
         try await store.writer.run { connection throws(SyncError) in
+          _ = try connection.openSession()
+          try connection.demandServer(isReadOnly: configuration.isReadOnly)
           try connection.prepareStore(migrations, isReadOnly: configuration.isReadOnly)
         }
       } catch {
@@ -148,16 +180,19 @@
     /// Leases that are still held are free when it returns, unless the server is silent for a second:
     /// then once the server has noticed the end.
     public func close() async {
-      listener.close()
+      hasClosed.store(true, ordering: .relaxed)
+      followed.close()
       await readers.close()
       await writer.close()
     }
+
+    var isClosed: Bool { hasClosed.load(ordering: .relaxed) }
 
     /// The records that commits change from now on, by this server or any other.
     ///
     /// One more connection listens while there is an iterator, but no thread waits with it.
     /// ``PostgresChanges/failure`` tells why a sequence has ended.
-    public func changes() -> PostgresChanges { PostgresChanges(listener: listener) }
+    public func changes() -> PostgresChanges { PostgresChanges(store: followed) }
 
     var context: TransactionContext {
       TransactionContext(declarations: declarations.value, layout: migrations.count, positions: positions)
@@ -165,11 +200,11 @@
 
     /// A mark of the commits so far, by one statement.
     public func commitMark() async throws(SyncError) -> CommitMark {
-      let (context, positions) = (context, positions)
-      return try await readers.run { connection throws(SyncError) -> CommitMark in
+      let (context, positions, losses) = (context, positions, losses)
+      return try await readers.run(endsWithTask: true) { connection throws(SyncError) -> CommitMark in
         let own = positions.value
         let all = try connection.read(context) { (snapshot) throws(SyncError) in snapshot.position }
-        return CommitMark(own: own, others: all - own + positions.losses)
+        return CommitMark(own: own, others: all - own + losses.value)
       }
     }
 
@@ -219,7 +254,7 @@
     ) async throws(SyncError) -> R {
       let context = context
       if configuration.isInline {
-        return try await readers.run { connection throws(SyncError) -> R in
+        return try await readers.run(endsWithTask: true) { connection throws(SyncError) -> R in
           try connection.read(context) { (snapshot) throws(SyncError) -> R in try body(snapshot) }
         }
       }
@@ -228,7 +263,7 @@
       let outcome: Result<R, SyncError> = await withTaskCancellationHandler {
         do throws(SyncError) {
           return .success(
-            try await readers.run { connection throws(SyncError) -> R in
+            try await readers.run(endsWithTask: true) { connection throws(SyncError) -> R in
               try ticket.read(on: connection, context, body)
             })
         } catch {
@@ -273,8 +308,7 @@
   extension PostgresStore {
     /// The number of statements so far, on all connections.
     package func statementCount() async throws(SyncError) -> Int {
-      let readers = try await readers.sum { $0.statementCount }
-      return try await writer.run { connection in connection.statementCount } + readers
+      try await readers.statementCount() + writer.statementCount()
     }
   }
 #endif

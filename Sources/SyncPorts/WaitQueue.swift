@@ -65,11 +65,12 @@ package final class WaitQueue<State: Sendable, Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - id: The task's number, if values are delivered to single tasks. It is in use once.
+  ///   - endsWithTask: Whether the task's cancellation ends the wait.
   ///   - take: Takes a value that is there already.
   ///   - leave: Notes that the task no longer waits, as it was cancelled.
   /// - Returns: The value; `nil` if the task was cancelled before there was one.
   package func wait(
-    as id: Int? = nil, take: (inout State) -> Value?,
+    as id: Int? = nil, endsWithTask: Bool = true, take: (inout State) -> Value?,
     leave: @escaping @Sendable (inout State) -> Void = { _ in }
   ) async -> Value? {
     let id = id ?? newID()
@@ -79,7 +80,7 @@ package final class WaitQueue<State: Sendable, Value: Sendable>: Sendable {
           if let value = take(&guarded.state) { return .some(value) }
           // The handler below may have run already; then no later call would resume this
           // continuation.
-          if Task.isCancelled {
+          if endsWithTask, Task.isCancelled {
             leave(&guarded.state)
             return .some(nil)
           }
@@ -89,6 +90,7 @@ package final class WaitQueue<State: Sendable, Value: Sendable>: Sendable {
         if let answer { continuation.resume(returning: answer) }
       }
     } onCancel: {
+      guard endsWithTask else { return }
       let waiter = guarded.withLock { guarded -> Continuation? in
         let waiter = guarded.waiters.waiting.removeValue(forKey: id)
         if waiter != nil { leave(&guarded.state) }

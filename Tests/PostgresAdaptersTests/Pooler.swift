@@ -16,11 +16,14 @@
         && folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/pgbouncer") }
     }
 
-    init(_ mode: String) async throws {
+    /// - Parameters:
+    ///   - mode: PgBouncer's `pool_mode`.
+    ///   - sessions: The number of sessions that it lends.
+    init(_ mode: String, sessions: Int = 20) async throws {
       folder = FileManager.default.temporaryDirectory.appending(path: "pooler-\(UUID().uuidString)")
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       process = try ChildProcess(
-        [root.appending(path: "servers/pgbouncer").path, folder.path, "\(Database.port())", mode],
+        [root.appending(path: "servers/pgbouncer").path, folder.path, "\(Database.port())", mode, "\(sessions)"],
         output: FileHandle.nullDevice, errors: FileHandle.nullDevice)
       let file = folder.appending(path: "port").path
       while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(20)) }

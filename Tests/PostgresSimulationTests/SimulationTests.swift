@@ -27,6 +27,13 @@
               var configuration = PostgresStore.Configuration(readerCount: 1)
               configuration.leaseClock = leaseClock
               configuration.isInline = true
+              // Every other world uses a store of a pool.
+              if schema.utf8.last.map({ $0 % 2 == 0 }) == true {
+                let pool = try PostgresPool(
+                  PostgresAddress(Database.address),
+                  configuration: .init(connectionCount: 2, cachedStores: 1, store: configuration))
+                return try pool.store(inSchema: schema)
+              }
               return try await Database.open(schema, configuration)
             },
             close: { store in await (store as? PostgresStore)?.close() })

@@ -6,7 +6,8 @@
     /// Takes the lease if it is free, has expired, or has a dead holder.
     ///
     /// The server's clock decides when it has expired. Each holder keeps a lock of its connection,
-    /// which ends with it: a dead holder's lease is available at once.
+    /// which ends with it: a dead holder's lease is available at once. A holder whose store is one of
+    /// a ``PostgresPool`` has no connection of its own, so its lease is available once it has expired.
     ///
     /// - Throws: `syncAlreadyInProgress` if another holder has it; `storeReadOnly` if the store
     ///   has moved, or the server is a standby; `storeBusy`, `storeFull`, `permissionDenied`,
@@ -30,7 +31,7 @@
             connection.token = header.token
             return (lease, header.under(lease))
           }
-          connection.heldFences.insert(lease.fence)
+          if !connection.settings.isLent { connection.heldFences.insert(lease.fence) }
           connection.cache.header = header
           return lease
         } catch {
@@ -97,18 +98,25 @@
   }
 
   extension Connection {
+    /// Tells of a holder that keeps a lock, before the number of its session.
+    private static let session = ", server process "
+
     /// Refuses a lease that another holder has, and that lives.
     fileprivate func demandFree(_ header: StoreHeader, _ now: Timestamp) throws(SyncError) {
       guard let end = header.leaseEnd, now < end else { return }
       // A session gets a lock that it has. Locks of others are free once their session is gone.
-      if !heldFences.contains(header.fence) {
-        let lock = settings.holderLock(header.fence)
-        let row = try query(
-          Statement("SELECT pg_try_advisory_xact_lock(\(lock))", isKept: false), during: "taking the lease")
-        if row.first?.bool(0) == true { return }
-      }
-      let holder = try query(Statement("SELECT holder FROM store"), during: "taking the lease").first?
-        .optionalText(0)
+      let isOwn = heldFences.contains(header.fence)
+      let lock = settings.holderLock(header.fence)
+      let row = try query(
+        Statement(
+          """
+          SELECT holder, CASE WHEN NOT $1::boolean AND holder ~ '\(Self.session)[0-9]+$' \
+          THEN pg_try_advisory_xact_lock(\(lock)) ELSE false END FROM store
+          """
+        ) { $0.add(isOwn) }, during: "taking the lease"
+      ).first
+      if row?.bool(1) == true { return }
+      let holder = row?.optionalText(0)
       throw SyncError(
         .syncAlreadyInProgress, during: "taking the lease",
         """
@@ -122,24 +130,24 @@
     /// On the way it forgets the last commits of writers that have been gone or idle for a day. No
     /// transaction asks for its commit that long.
     fileprivate func take(_ lease: Lease, for duration: Duration) {
+      let holder = settings.isLent ? "', in a pool'" : "'\(Self.session)' || pg_backend_pid()"
       enqueue(
         Statement(
           """
           WITH gone AS (DELETE FROM commits WHERE at < now() - interval '1 day' AND writer <> $3::bytea) \
           UPDATE store SET fence = $1::bigint, lease_ends_at = $2::bigint, holder = \
-          current_setting('application_name') || ', server process ' || pg_backend_pid()
+          current_setting('application_name') || \(holder)
           """
         ) {
           $0.add(lease.fence)
           $0.add(lease.expiresAt.microseconds)
           $0.add(bytes: settings.writer)
         })
-      enqueue(Statement("SELECT pg_try_advisory_lock(\(settings.holderLock(lease.fence)))", isKept: false))
+      if !settings.isLent {
+        enqueue(Statement("SELECT pg_try_advisory_lock(\(settings.holderLock(lease.fence)))", isKept: false))
+      }
       // A holder that was paused inside a transaction must not keep others waiting past its lease.
-      let milliseconds = max(1000, duration.wholeMicroseconds / 1000)
-      enqueue(
-        Statement("SET idle_in_transaction_session_timeout = \(min(milliseconds, 86_400_000))", isKept: false)
-      )
+      setIdleTimeout(min(max(1000, duration.wholeMicroseconds / 1000), 86_400_000))
     }
   }
 #endif

@@ -5,26 +5,16 @@
   import SyncPorts
   import Synchronization
 
-  /// Hears the notifications of commits on a connection of its own, while there are followers.
+  /// Hears the notifications of commits on a connection of its own, while stores are followed.
   ///
-  /// A notification carries no more than a position. What changed is read from the store's log, so
-  /// a listener that was away reads the same that it would have heard. A standby in recovery sends
-  /// no notifications, so it is asked for its position now and then.
+  /// A store has a listener of its own, and the stores of a pool have one together. A notification
+  /// carries no more than a position. What changed is read from the store's log, so a listener that
+  /// was away reads the same that it would have heard. A standby in recovery sends no notifications,
+  /// and a pooler that lends sessions passes none on, so they are asked for positions now and then.
   ///
   /// No thread waits: Dispatch watches the sockets of all listeners, and a few queues for each
   /// server do what is due.
   final class CommitListener: Sendable {
-    fileprivate struct State {
-      var followers: [Int: ChangeFollower] = [:]
-      var nextNumber = 0
-      var isListening = false
-      var isClosed = false
-      /// The position up to which followers know the changes.
-      var position: StorePosition?
-      /// Why the last followers were ended, or what is waited out.
-      var failure: SyncError?
-    }
-
     /// The connection that listens, and what is known of its server.
     fileprivate struct Ear {
       let connection: Connection
@@ -32,34 +22,33 @@
       /// The connection that listens; another one has heard nothing yet.
       var generation = 0
       var isNotified = false
+      /// The channels whose notifications were asked for.
+      var channels: Set<String> = []
       var asked = ContinuousClock.now
       var timeline: Int64?
       var pause: Int32 = 50
-      var failingSince: ContinuousClock.Instant?
+      var hasFailed = false
       /// The number of the appointment that counts.
       var appointment = 0
     }
 
-    private let state = Mutex(State())
+    private let stores = Mutex<[FollowedStore]>([])
     private let ear = Mutex<Ear?>(nil)
-    private let settings: ConnectionSettings
+    private let memory: StoreMemory
     private let patience: Duration
-    private let context: @Sendable () -> TransactionContext
     private let queue: DispatchQueue
 
-    /// The time between two questions to a standby, which sends no notifications.
+    /// The time between two questions to a server that sends no notifications.
     private static let interval: Int32 = 500
     private static let lanes = Mutex<[String: [DispatchQueue]]>([:])
 
-    /// - Parameter patience: How long a listener that has never heard the server tries to.
-    init(
-      _ settings: ConnectionSettings, patience: Duration,
-      context: @escaping @Sendable () -> TransactionContext
-    ) {
-      self.settings = settings
+    /// - Parameters:
+    ///   - memory: What is known of the store, or how a pool connects.
+    ///   - patience: How long it tries to hear a server for a store that never has.
+    init(_ memory: StoreMemory, patience: Duration) {
+      self.memory = memory
       self.patience = patience
-      self.context = context
-      queue = DispatchQueue(label: "CanonicalSync.postgres.listener", target: Self.lane(of: settings))
+      queue = DispatchQueue(label: "CanonicalSync.postgres.listener", target: Self.lane(of: memory.settings))
     }
 
     /// One of the queues of a server, which keep a silent server's listeners from all threads.
@@ -74,109 +63,117 @@
       }
     }
 
-    /// Why the last followers were ended, or what is waited out.
-    var failure: SyncError? { state.withLock { $0.failure } }
-
-    func add(_ follower: ChangeFollower) -> Int {
-      let (number, begins, isClosed) = state.withLock { state -> (Int, Bool, Bool) in
-        if state.isClosed { return (0, false, true) }
-        state.nextNumber += 1
-        state.followers[state.nextNumber] = follower
-        if let position = state.position { follower.give(CommittedChanges(.records([]), through: position)) }
-        defer { state.isListening = true }
-        return (state.nextNumber, !state.isListening, false)
+    /// Hears for a store as long as it is needed.
+    func hear(_ store: FollowedStore) {
+      let isNew = stores.withLock { stores in
+        if stores.contains(where: { $0 === store }) { return false }
+        stores.append(store)
+        return true
       }
-      if isClosed { follower.end() }
-      if begins { queue.async { [self] in listen() } }
-      return number
+      if isNew || store.position == nil { attend() }
     }
 
-    func remove(_ number: Int) {
-      let isLast = state.withLock { state in
-        state.followers.removeValue(forKey: number) != nil && state.followers.isEmpty
-      }
-      if isLast { queue.async { [self] in listen() } }
-    }
+    /// Does soon what is due.
+    func attend() { queue.async { [self] in listen() } }
 
+    /// Ends the followers of all stores.
     func close() {
-      let followers = state.withLock { state in
-        state.isClosed = true
-        state.failure = nil
-        return state.takeFollowers()
-      }
-      for follower in followers { follower.end() }
-      queue.async { [self] in listen() }
-    }
-
-    /// Whether to go on; once there is no follower, the next one begins anew.
-    private func isNeeded() -> Bool {
-      state.withLock { state in
-        if !state.followers.isEmpty { return true }
-        state.isListening = false
-        state.position = nil
-        return false
-      }
+      for store in stores.withLock({ $0 }) { store.close() }
     }
 
     // MARK: On the queue
 
-    /// Does what is due: connects, tells what was heard, asks a standby, or ends.
+    /// Does what is due: connects, tells what was heard, asks for positions, or ends.
     ///
     /// - Parameter appointment: The number of the appointment that it comes to, unless it comes
     ///   otherwise.
     private func listen(appointment: Int? = nil) {
       ear.withLock { (ear: inout sending Ear?) in
-        guard isNeeded() else {
+        let needed = stores.withLock { stores in
+          stores.removeAll { !$0.isNeeded }
+          return stores
+        }
+        guard !needed.isEmpty else {
           ear?.close()
           ear = nil
           return
         }
-        var now = ear ?? Ear(connection: Connection(settings))
+        var now = ear ?? Ear(connection: Connection(memory))
         defer { ear = now }
         if let appointment, appointment != now.appointment { return }
         do throws(SyncError) {
-          try hear(&now)
-          if now.failingSince != nil { state.withLock { $0.failure = nil } }
-          (now.failingSince, now.pause) = (nil, 50)
+          try hear(&now, needed)
+          if now.hasFailed { for store in needed { store.heard() } }
+          (now.hasFailed, now.pause) = (false, 50)
           // Without notifications, or a socket to watch, time has to tell.
           if !now.isNotified || now.watch == nil { meet(&now, after: Self.interval) }
         } catch {
           // The server is away. What is committed meanwhile is in the log.
           now.close()
-          let since = now.failingSince ?? .now
-          now.failingSince = since
-          if isFinal(error, since: since) { return end(by: error) }
-          state.withLock { $0.failure = error }
+          now.hasFailed = true
+          let isFinal = !error.mayPass
+          for store in needed { store.fail(error, isFinal: isFinal, patience: patience) }
           meet(&now, after: now.pause)
           now.pause = min(1000, now.pause * 2)
         }
       }
     }
 
-    private func hear(_ ear: inout Ear) throws(SyncError) {
+    private func hear(_ ear: inout Ear, _ stores: [FollowedStore]) throws(SyncError) {
       let connection = ear.connection
+      var isAnotherHistory = false
+      var due = stores.filter { $0.position == nil }
       if !connection.isOpen || connection.generation != ear.generation {
         ear.close()
-        ear.isNotified = try connection.listen()
+        ear.isNotified = try connection.sendsNotifications()
         ear.generation = connection.generation
         let now = try connection.timeline()
         // A standby that took over may have lost commits, and number others as those.
-        try tell(connection, isAnotherHistory: ear.timeline.map { $0 != now } ?? false)
+        isAnotherHistory = ear.timeline.map { $0 != now } ?? false
         ear.timeline = now
         ear.asked = .now
         watch(&ear)
-      }
-      // Also what came while another result was awaited, which no longer shows at the socket.
-      var hasHeard = try connection.hasHeard()
-      if !ear.isNotified, ContinuousClock.now - ear.asked >= .milliseconds(Int64(Self.interval)) {
+        due = stores
+      } else if !ear.isNotified, ContinuousClock.now - ear.asked >= .milliseconds(Int64(Self.interval)) {
         // The standby may have taken over.
-        ear.isNotified = try connection.listen()
-        hasHeard = true
-      }
-      while hasHeard {
+        ear.isNotified = try connection.sendsNotifications()
         ear.asked = .now
-        try tell(connection, isAnotherHistory: false)
-        hasHeard = try connection.hasHeard()
+        due = try connection.moved(among: stores)
+      }
+      if ear.isNotified { try ask(&ear, for: stores) }
+      for store in due { try tell(store, connection, isAnotherHistory: isAnotherHistory) }
+      while true {
+        // Also what came while another result was awaited, which no longer shows at the socket.
+        let channels = try connection.heardChannels()
+        if channels.isEmpty { return }
+        for store in stores where channels.contains(store.channel) {
+          try tell(store, connection, isAnotherHistory: false)
+        }
+      }
+    }
+
+    /// Asks for the notifications of the stores that are followed, and of no others.
+    private func ask(_ ear: inout Ear, for stores: [FollowedStore]) throws(SyncError) {
+      let channels = Set(stores.map(\.channel))
+      for channel in ear.channels.subtracting(channels) {
+        ear.connection.enqueue(Statement("UNLISTEN \(channel)", isKept: false))
+      }
+      for channel in channels.subtracting(ear.channels) {
+        ear.connection.enqueue(Statement("LISTEN \(channel)", isKept: false))
+      }
+      try ear.connection.flush(during: "listening for commits")
+      ear.channels = channels
+    }
+
+    private func tell(
+      _ store: FollowedStore, _ connection: Connection, isAnotherHistory: Bool
+    ) throws(SyncError) {
+      do throws(SyncError) {
+        try store.tell(connection, isAnotherHistory: isAnotherHistory)
+      } catch {
+        if error.mayPass { throw error }
+        // The other stores of a pool are heard.
+        store.fail(error, isFinal: true, patience: .zero)
       }
     }
 
@@ -197,44 +194,12 @@
         listen(appointment: number)
       }
     }
-
-    /// Whether another attempt would not help, or the first one has taken longer than the patience.
-    private func isFinal(_ error: SyncError, since: ContinuousClock.Instant) -> Bool {
-      let isLost = (error.underlying as? PostgresFailure)?.isConnectionLost == true
-      if !isLost, error.code != .storeBusy { return true }
-      return state.withLock { $0.position } == nil && ContinuousClock.now - since >= patience
-    }
-
-    /// Ends the followers, which can ask for the reason.
-    private func end(by error: SyncError) {
-      let followers = state.withLock { state in
-        if !state.isClosed { state.failure = error }
-        (state.isListening, state.position) = (false, nil)
-        return state.takeFollowers()
-      }
-      for follower in followers { follower.end() }
-    }
-
-    /// Tells the followers what changed since they were told last.
-    private func tell(_ connection: Connection, isAnotherHistory: Bool) throws(SyncError) {
-      let known = state.withLock { $0.position }
-      var changes = try connection.read(context()) { (snapshot) throws(SyncError) in
-        try snapshot.changes(after: known)
-      }
-      if known == changes.position, !isAnotherHistory { return }
-      if isAnotherHistory { changes.scope = .everything }
-      let told = changes
-      state.withLock { state in
-        state.position = told.position
-        for follower in state.followers.values { follower.give(told) }
-      }
-    }
   }
 
-  extension CommitListener.State {
-    fileprivate mutating func takeFollowers() -> [ChangeFollower] {
-      defer { followers = [:] }
-      return Array(followers.values)
+  extension SyncError {
+    /// Whether another attempt may help.
+    fileprivate var mayPass: Bool {
+      code == .storeBusy || (underlying as? PostgresFailure)?.isConnectionLost == true
     }
   }
 
@@ -242,33 +207,60 @@
     /// Ends the connection; the next one hears from the log what it misses.
     fileprivate mutating func close() {
       watch?.cancel()
-      (watch, generation) = (nil, 0)
+      (watch, generation, channels) = (nil, 0, [])
       connection.close()
     }
   }
 
   extension Connection {
-    /// Whether a notification has come.
-    fileprivate func hasHeard() throws(SyncError) -> Bool {
-      guard let hasHeard = waitForNotification(milliseconds: 0) else {
+    /// The channels of the notifications that have come.
+    fileprivate func heardChannels() throws(SyncError) -> Set<String> {
+      guard let channels = notifications() else {
         throw PostgresFailure.lost.error(during: "listening for commits")
       }
-      return hasHeard
+      return channels
     }
 
-    /// Opens the connection, and asks for the notifications of the store's commits.
+    /// Opens the connection, and returns whether the server sends it notifications.
     ///
-    /// False for a standby, which refuses that.
-    fileprivate func listen() throws(SyncError) -> Bool {
+    /// A standby does not, nor does a pooler that lends sessions.
+    fileprivate func sendsNotifications() throws(SyncError) -> Bool {
       do throws(PostgresFailure) {
         try open()
       } catch {
         throw error.error(during: "listening for commits")
       }
+      if settings.isLent, session?.isPooled == true { return false }
       let standby = Statement("SELECT pg_is_in_recovery()", isKept: false)
-      guard try query(standby, during: "listening for commits").first?.bool(0) == false else { return false }
-      _ = try query(Statement("LISTEN \(settings.channel)", isKept: false), during: "listening for commits")
-      return true
+      return try query(standby, during: "listening for commits").first?.bool(0) == false
+    }
+
+    /// The stores that have another position than their followers know, by a statement for many.
+    fileprivate func moved(among stores: [FollowedStore]) throws(SyncError) -> [FollowedStore] {
+      if stores.count == 1 { return stores }
+      var moved: [FollowedStore] = []
+      var rest = stores[...]
+      while !rest.isEmpty {
+        let portion = Array(rest.prefix(100))
+        rest = rest.dropFirst(100)
+        let reads = portion.enumerated().map { place, store in
+          "SELECT \(place)::bigint, position FROM \(store.settings.searchPath).store"
+        }
+        let statement = Statement(reads.joined(separator: " UNION ALL "), isKept: false)
+        do throws(SyncError) {
+          for row in try query(statement, during: "looking for commits").map({ $0 }) {
+            let store = portion[Int(row.integer(0))]
+            if store.position?.number != row.integer(1) { moved.append(store) }
+          }
+        } catch {
+          // One of them may be gone, which shows when it is told.
+          guard failure?.state.hasPrefix("42") == true else { throw error }
+          rollback()
+          failure = nil
+          moved += portion
+        }
+      }
+      return moved
     }
 
     /// The number of the server's history, which a standby that takes over begins anew.

@@ -20,18 +20,18 @@
     /// Nothing is thrown: a lost connection only delays elements, and ``failure`` tells of others.
     public typealias Failure = Never
 
-    let listener: CommitListener
+    let store: FollowedStore
 
     /// Why the store's followers have ended, or what the present ones wait out.
     ///
     /// `nil` while they hear the server, and after the end of a task or of the store.
-    public var failure: SyncError? { listener.failure }
+    public var failure: SyncError? { store.failure }
 
     /// Begins to follow the commits.
     public func makeAsyncIterator() -> Iterator {
       let follower = ChangeFollower()
-      let number = listener.add(follower)
-      return Iterator(subscription: Subscription(follower: follower, listener: listener, number: number))
+      let number = store.add(follower)
+      return Iterator(subscription: Subscription(follower: follower, store: store, number: number))
     }
 
     /// Follows the commits for one consumer.
@@ -50,16 +50,16 @@
     /// Ends with the iterator.
     fileprivate final class Subscription: Sendable {
       let follower: ChangeFollower
-      private let listener: CommitListener
+      private let store: FollowedStore
       private let number: Int
 
-      init(follower: ChangeFollower, listener: CommitListener, number: Int) {
+      init(follower: ChangeFollower, store: FollowedStore, number: Int) {
         self.follower = follower
-        self.listener = listener
+        self.store = store
         self.number = number
       }
 
-      deinit { listener.remove(number) }
+      deinit { store.remove(number) }
     }
   }
 

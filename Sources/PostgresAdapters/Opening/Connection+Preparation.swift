@@ -27,7 +27,6 @@
     /// What the checks refuse stays unchanged.
     func prepareStore(_ migrations: [Migration], isReadOnly: Bool) throws(SyncError) {
       _ = try openSession()
-      try demandServer()
       let found = try look()
       guard found.serverVersion >= 130_000 else {
         throw SyncError(
@@ -82,7 +81,8 @@
     }
 
     private func layout() throws(SyncError) -> Int {
-      let row = try query(Statement("SELECT application, layout FROM store"), during: "opening the store")
+      let store = "\(StoredName.quoted(settings.schema)).store"
+      let row = try query(Statement("SELECT application, layout FROM \(store)"), during: "opening the store")
         .first
       guard let row, row.text(0) == Migration.application, row.integer(1) >= 0 else {
         throw SyncError(
@@ -108,7 +108,7 @@
     /// Applies the next migration, and returns whether none is left.
     private func applyNext(of migrations: [Migration]) throws(SyncError) -> Bool {
       let operation = "migrating the store's layout"
-      enqueue(Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
+      enqueue(beginning(Self.writing))
       enqueue(sessionGuard)
       enqueue(Statement("SELECT pg_advisory_xact_lock(\(settings.writeLock))"))
       // Another server may have migrated the store while this one waited.

@@ -16,6 +16,8 @@
 
     let schema: String
     let purpose: Purpose
+    /// Whether a pool lends the connection, so that its session keeps nothing between transactions.
+    let isLent: Bool
     /// The name of this connection among those that write.
     let writer: [UInt8]
     /// How long a transaction may wait for reconnecting.
@@ -24,9 +26,14 @@
     let connectTimeout: Duration
     private let statementTimeout: Duration
     private let busyTimeout: Duration
-    private let idleTimeout: Duration
+    /// The time after which the server ends a transaction that does nothing; 0 for no limit.
+    var idleMilliseconds: Int64
 
-    init(_ configuration: PostgresStore.Configuration, at address: PostgresAddress, for purpose: Purpose) {
+    init(
+      _ configuration: PostgresStore.Configuration, at address: PostgresAddress, for purpose: Purpose,
+      isLent: Bool = false
+    ) {
+      self.isLent = isLent
       schema = address.schema
       self.purpose = purpose
       writer = (0..<16).map { _ in UInt8.random(in: 0...255) }
@@ -35,7 +42,7 @@
       connectTimeout = configuration.connectTimeout
       statementTimeout = configuration.statementTimeout
       busyTimeout = configuration.busyTimeout
-      idleTimeout = configuration.idleTransactionTimeout
+      idleMilliseconds = Self.milliseconds(configuration.idleTransactionTimeout)
       var values = address.parameters
       if let password = configuration.password { values["password"] = password }
       values["client_encoding"] = "UTF8"
@@ -151,25 +158,46 @@
 
     // MARK: Setting up
 
-    /// The statements that set a new connection up.
-    var preparation: String {
-      var settings = [
-        "search_path = \(StoredName.quoted(schema))", "statement_timeout = \(statementMilliseconds)",
-        "lock_timeout = \(busyMilliseconds)",
-        "idle_in_transaction_session_timeout = \(Self.milliseconds(idleTimeout))", "jit = off",
-        "bytea_output = hex", "extra_float_digits = 1",
+    /// The schema as the value of `search_path`.
+    var searchPath: String { StoredName.quoted(schema) }
+
+    /// What a session needs beside the schema, as names and values.
+    private var parameters: [(name: String, value: String)] {
+      var parameters = [
+        ("statement_timeout", "\(statementMilliseconds)"), ("lock_timeout", "\(busyMilliseconds)"),
+        ("idle_in_transaction_session_timeout", "\(idleMilliseconds)"), ("jit", "off"),
+        ("bytea_output", "hex"), ("extra_float_digits", "1"),
       ]
       switch purpose {
       case .writing:
         // Its statements look up keys in indexes, one row for each. A plan that was right for an
         // empty table, and is kept, would scan the table that grew.
-        settings += [
-          "plan_cache_mode = force_generic_plan", "enable_seqscan = off", "enable_hashjoin = off",
-          "enable_mergejoin = off", "enable_bitmapscan = off",
+        parameters += [
+          ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("enable_hashjoin", "off"),
+          ("enable_mergejoin", "off"), ("enable_bitmapscan", "off"),
         ]
-      case .reading, .listening: settings.append("plan_cache_mode = force_custom_plan")
+      case .reading, .listening: parameters.append(("plan_cache_mode", "force_custom_plan"))
       }
-      return settings.map { "SET \($0)" }.joined(separator: "; ")
+      return parameters
+    }
+
+    /// The statements that set a new connection up.
+    var preparation: String {
+      (["search_path = \(searchPath)"] + parameters.map { "\($0.name) = \($0.value)" })
+        .map { "SET \($0)" }.joined(separator: "; ")
+    }
+
+    /// The statement that sets a session up for the transaction that has begun.
+    func setUp(for session: Session) -> Statement {
+      let calls = parameters.map { "set_config('\($0.name)', '\($0.value)', true)" }
+      let sql = """
+        SELECT set_config('canonicalsync.session', $1::text, true), set_config('search_path', $2::text, true), \
+        \(calls.joined(separator: ", "))
+        """
+      return Statement(sql) { parameters in
+        parameters.add(text: session.name)
+        parameters.add(text: searchPath)
+      }
     }
 
     /// The most time of a statement, in milliseconds; 0 for no limit.

@@ -6,10 +6,13 @@
   ///
   /// A pooler may lend a connection another session for each transaction, in which the settings,
   /// prepared statements and locks are those of other clients, and names mean another store's
-  /// tables. So each session gets a mark of its connection, which each transaction compares.
+  /// tables. So each session gets a mark of its connection, which each transaction compares. For a
+  /// store of a ``PostgresPool``, each transaction sets its session up, and nothing is kept in it.
   struct Session {
-    /// The mark and the schema, as ``expression`` gives them in this session.
-    let mark: String
+    /// The connection's own name, which is the mark.
+    let name: String
+    /// The mark and the schema, as ``expression`` gives them in a session that is kept.
+    fileprivate let mark: String
     /// What the server calls itself, such as `PostgreSQL 17.2`.
     let server: String
     /// Whether the process at the server is not the one that answered the connection.
@@ -26,9 +29,10 @@
     ///   server that does not know the settings.
     init(on handle: OpaquePointer, _ settings: ConnectionSettings) throws(PostgresFailure) {
       let name = (0..<4).map { _ in String(UInt32.random(in: 0...UInt32.max), radix: 36) }.joined()
+      let setUp = settings.isLent ? "" : "SET canonicalsync.session = '\(name)'; \(settings.preparation); "
       let sql = """
         SELECT version(), pg_backend_pid(), coalesce(current_setting('canonicalsync.session', true), ''); \
-        SET canonicalsync.session = '\(name)'; \(settings.preparation); SELECT \(Self.expression)
+        \(setUp)SELECT \(Self.expression)
         """
       guard PQsendQuery(handle, sql) == 1 else { throw .lost }
       var rows: [[String]] = []
@@ -52,8 +56,8 @@
       guard facts.count == 3, rows.count == 2, let mark = rows.last?.first else {
         throw Self.lacking("answers of PostgreSQL", at: server)
       }
-      guard facts[2].isEmpty else { throw Self.shared }
-      self.mark = mark
+      guard settings.isLent || facts[2].isEmpty else { throw Self.shared }
+      (self.name, self.mark) = (name, mark)
       isPooled = Int32(facts[1]) != PQbackendPID(handle)
     }
 
@@ -72,7 +76,8 @@
       connecting: """
         A pooler between the store and PostgreSQL, such as PgBouncer with pool_mode = transaction, gives \
         transactions sessions of other connections, so this store could read and write another one's records. \
-        Connect to the server itself, or to a pooler that keeps sessions (pool_mode = session).
+        Connect to the server itself, or to a pooler that keeps sessions (pool_mode = session). A PostgresPool \
+        also works with a pooler that keeps a session for each transaction, but not for each statement alone.
         """, code: .invalidConfiguration)
 
     /// The refusal of a server that only speaks PostgreSQL's protocol.
@@ -88,7 +93,13 @@
   extension Connection {
     /// A statement that fails, and so ends its transaction, in the session of another connection.
     var sessionGuard: Statement {
-      Statement("SELECT 1 / (\(Session.expression) = $1::text)::int") { $0.add(text: session?.mark ?? "") }
+      Statement("SELECT 1 / (\(Session.expression) = $1::text)::int") { $0.add(text: sessionMark) }
+    }
+
+    /// The mark and the schema that each transaction has to find.
+    var sessionMark: String {
+      guard let session else { return "" }
+      return settings.isLent ? "\(session.name) \(settings.searchPath)" : session.mark
     }
 
     /// Notes that a transaction runs in the session of another connection.
@@ -103,7 +114,10 @@
     ///
     /// A session of another connection lacks prepared statements and tables.
     func explained(_ error: SyncError) -> SyncError {
-      let ofPoolers = ["26000", "42P05", "42P01", "42883", "3F000", "22012", "08P01"]
+      // One that keeps a session for each transaction is enough for a pool.
+      let ofPoolers =
+        settings.isLent
+        ? ["22012", "08P01"] : ["26000", "42P05", "42P01", "42883", "3F000", "22012", "08P01"]
       guard session?.isPooled == true, let state = failure?.state, ofPoolers.contains(state) else {
         return error
       }
@@ -111,11 +125,14 @@
     }
 
     /// Refuses a server without the locks or the notifications of PostgreSQL.
-    func demandServer() throws(SyncError) {
+    func demandServer(isReadOnly: Bool) throws(SyncError) {
+      // What it takes ends with it.
+      defer { rollback() }
       let lock = Int64.random(in: 1...Int64.max)
       var lacking = "advisory locks"
       do throws(SyncError) {
-        enqueue(Statement("SELECT pg_try_advisory_lock(\(lock))", isKept: false))
+        enqueue(Statement("BEGIN", isKept: false))
+        enqueue(Statement("SELECT pg_try_advisory_xact_lock(\(lock))", isKept: false))
         let held = try query(
           Statement(
             """
@@ -124,12 +141,10 @@
             has_function_privilege('pg_catalog.pg_logical_emit_message(boolean,text,text)', 'EXECUTE')
             """, isKept: false), during: "opening the store"
         ).first
-        enqueue(Statement("SELECT pg_advisory_unlock(\(lock))", isKept: false))
-        try flush(during: "opening the store")
         guard let held, held.bool(0) else {
           throw Session.lacking(lacking, at: session?.server ?? "").error(during: "opening the store")
         }
-        guard settings.purpose != .writing || held.bool(2) else {
+        guard isReadOnly || held.bool(2) else {
           throw SyncError(
             .permissionDenied, during: "opening the store",
             """
@@ -144,6 +159,7 @@
         enqueue(Statement("UNLISTEN \(settings.channel)", isKept: false))
         try flush(during: "opening the store")
       } catch {
+        let error = explained(error)
         let state = failure?.state ?? ""
         guard state != "42501", state.hasPrefix("42") || state.hasPrefix("0A") else { throw error }
         throw Session.lacking(lacking, at: session?.server ?? "").error(during: "opening the store")

@@ -7,7 +7,8 @@
   /// Writes wait in ``pending``, and go to the server together with the next statement whose result
   /// is needed. A lost connection is opened again by ``open()``.
   final class Connection {
-    let settings: ConnectionSettings
+    /// What is known of the store whose transactions the connection runs.
+    var memory: StoreMemory
     private var handle: OpaquePointer?
     private var pipeline: Pipeline?
     /// The session at the server, of an open connection.
@@ -17,23 +18,17 @@
     private var pending: [Statement] = []
     /// The first failure of the transaction; it decides whether the transaction is run again.
     var failure: PostgresFailure?
-    /// The number of connections so far.
+    /// The number of connections so far, also of those that failed.
     private(set) var generation = 0
-    /// The connection whose loss would be counted.
-    var countedGeneration = 0
+    private var wasOpen = false
     /// The number of statements so far.
     private(set) var statementCount = 0
     /// The fencing numbers of leases whose locks this connection keeps.
     var heldFences: Set<Int64> = []
-    var cache = StoreCache()
     /// How far the transaction has come.
     var transaction = TransactionState.none
-    /// Whether other writers commit between this one's commits.
-    var isContended = false
-    /// The number of the last commit of this connection's writer.
-    var token: Int64 = 0
 
-    init(_ settings: ConnectionSettings) { self.settings = settings }
+    init(_ memory: StoreMemory) { self.memory = memory }
 
     deinit { close() }
 
@@ -67,7 +62,7 @@
       if isOpen { return }
       close()
       pending = []
-      cache = StoreCache()
+      memory.cache = StoreCache()
       generation += 1
       guard let made = settings.connect(unless: { isAbandoned?() == true }) else {
         throw PostgresFailure(
@@ -88,9 +83,11 @@
     }
 
     private func prepare(_ handle: OpaquePointer) throws(PostgresFailure) {
+      if wasOpen { memory.losses.add() }
+      wasOpen = true
       let session = try Session(on: handle, settings)
       self.session = session
-      pipeline = Pipeline(handle, names: String(session.mark.prefix { $0 != " " }))
+      pipeline = Pipeline(handle, names: settings.isLent ? nil : session.name)
       // The locks that show that holders of leases live ended with the former connection.
       for fence in heldFences {
         try pipeline?.send(
@@ -99,10 +96,43 @@
       try pipeline?.synchronize()
     }
 
+    // MARK: Stores
+
+    var settings: ConnectionSettings { memory.settings }
+
+    var cache: StoreCache {
+      get { memory.cache }
+      _modify { yield &memory.cache }
+    }
+
+    /// The number of the last commit of the store's writer.
+    var token: Int64 {
+      get { memory.token }
+      set { memory.token = newValue }
+    }
+
+    /// Takes over what is known of a store, for its next transactions.
+    func enter(_ memory: StoreMemory) {
+      self.memory = memory
+      self.memory.renew()
+    }
+
+    /// The time after which the server ends a transaction that does nothing.
+    func setIdleTimeout(_ milliseconds: Int64) {
+      if settings.isLent {
+        memory.settings.idleMilliseconds = milliseconds
+      } else {
+        enqueue(Statement("SET idle_in_transaction_session_timeout = \(milliseconds)", isKept: false))
+      }
+    }
+
     // MARK: Statements
 
     /// Sends a statement with the next one whose result is needed.
     func enqueue(_ statement: Statement) { pending.append(statement) }
+
+    /// Sends statements with the next one whose result is needed.
+    func enqueue(_ statements: [Statement]) { pending += statements }
 
     /// Runs a statement after those that wait, in one round trip.
     func query(_ statement: Statement, during operation: @autoclosure () -> String) throws(SyncError)
@@ -132,11 +162,11 @@
       if start == nil, pending.isEmpty, statements.isEmpty { return [] }
       let waiting = pending
       pending = []
-      statementCount += waiting.count + statements.count + (start == nil ? 0 : 2)
+      statementCount += waiting.count + statements.count + (start.map { $0.begin.count + 1 } ?? 0)
       var row: Int?
       let numbers = try inPipeline(during: operation()) { (pipeline) throws(PostgresFailure) -> [Int] in
         if let start {
-          try pipeline.send(start.begin)
+          for statement in start.begin { try pipeline.send(statement) }
           row = try pipeline.send(start.readHeader, isWanted: true)
         }
         for statement in waiting { try pipeline.send(statement) }
@@ -208,25 +238,25 @@
       handle.map { cpostgres_duplicate($0) }.flatMap { $0 < 0 ? nil : $0 }
     }
 
-    /// Waits for a notification; false if none came, `nil` if the connection is lost.
-    func waitForNotification(milliseconds: Int32) -> Bool? {
+    /// The channels of the notifications that have come; `nil` if the connection is lost.
+    func notifications() -> Set<String>? {
       // A notification behind a result is not heard before the result is taken.
       guard let handle, (try? pipeline?.synchronize()) != nil else {
         close()
         return nil
       }
-      let ready = cpostgres_wait(handle, 0, milliseconds)
+      let ready = cpostgres_wait(handle, 0, 0)
       if ready < 0 { return nil }
       guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
         close()
         return nil
       }
-      var hasCome = false
+      var channels: Set<String> = []
       while let notification = PQnotifies(handle) {
-        hasCome = true
+        channels.insert(String(cString: notification.pointee.relname))
         PQfreemem(notification)
       }
-      return hasCome
+      return channels
     }
   }
 #endif

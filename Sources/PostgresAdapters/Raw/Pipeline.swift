@@ -27,9 +27,11 @@
     private var failure: PostgresFailure?
 
     /// The beginning of the names of this connection's statements, which no other one has.
-    private let prefix: String
+    ///
+    /// `nil` for a server that is to keep no statements.
+    private let prefix: String?
 
-    init(_ handle: OpaquePointer, names prefix: String) { (self.handle, self.prefix) = (handle, prefix) }
+    init(_ handle: OpaquePointer, names prefix: String?) { (self.handle, self.prefix) = (handle, prefix) }
 
     /// Whether something was sent whose result has not come.
     var isUnderWay: Bool { PQpipelineStatus(handle) != PQ_PIPELINE_OFF }
@@ -42,7 +44,7 @@
     @discardableResult
     mutating func send(_ statement: Statement, isWanted: Bool = false) throws(PostgresFailure) -> Int {
       guard isUnderWay || PQenterPipelineMode(handle) == 1 else { throw .lost }
-      if statement.isKept, names[statement.sql] == nil {
+      if let prefix, statement.isKept, names[statement.sql] == nil {
         // Prepared just before its first use, on the same way.
         nextName += 1
         guard PQsendPrepare(handle, "\(prefix)_\(nextName)", statement.sql, 0, nil) == 1 else { throw .lost }

@@ -17,8 +17,8 @@
     ///
     /// - Parameter isInline: Whether work runs on the caller's thread, for simulators that schedule
     ///   everything themselves.
-    init(_ settings: ConnectionSettings, label: String, isInline: Bool) {
-      state = Mutex(Connection(settings))
+    init(_ memory: StoreMemory, label: String, isInline: Bool) {
+      state = Mutex(Connection(memory))
       hop = isInline ? nil : Hop(DispatchLane(label: label))
     }
 

@@ -33,14 +33,6 @@
     }
   }
 
-  /// What a connection remembers of the store between transactions.
-  struct StoreCache {
-    var catalog = Catalog()
-    var kept = KeptCache()
-    /// The store's header as the last transaction left it; `nil` if that is not known.
-    var header: StoreHeader?
-  }
-
   extension Connection {
     /// Reads the registered types unless they are remembered. Call it in each transaction.
     func refreshCatalog(_ version: Int64, _ declarations: Declarations) throws(SyncError) {

@@ -70,6 +70,8 @@
     /// would wait for each other. A build waits for all transactions that have begun. Behind one that
     /// takes long, such as a backup's, it is left to ``makeIndexes(_:)``.
     func buildIndexes() throws(SyncError) {
+      // A build outlasts the transactions for which a pool lends a session.
+      if connection.settings.isLent { return }
       try connection.attempting { (_) throws(SyncError) in
         var isComplete = true
         for entity in schema.entities where isComplete { isComplete = try missing(of: entity).isEmpty }

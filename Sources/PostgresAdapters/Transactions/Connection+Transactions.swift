@@ -3,9 +3,9 @@
   import SyncPorts
 
   extension Connection {
-    private static let isolated = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    private static let writing = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
-    private static let commit = Statement("COMMIT", isKept: false)
+    static let isolated = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    static let writing = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+    static let commit = Statement("COMMIT", isKept: false)
     /// Ends when all commits before it are on the disk, and where the server's `synchronous_commit`
     /// demands it also on standbys.
     ///
@@ -22,7 +22,7 @@
         var isCurrent = false
         while let header = known {
           assume(
-            header, using: [], begin: Self.isolated, readHeader: StoreHeader.statement(settings.writer),
+            header, using: [], begin: beginning(Self.isolated), readHeader: StoreHeader.statement(settings.writer),
             context)
           let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
           guard let start = transaction.start else { return try endRead(result) }
@@ -32,7 +32,7 @@
           if start.header.equals(now, in: start.used) { return try result.get() }
           (known, isCurrent) = (remembered(context), true)
         }
-        enqueue(Self.isolated)
+        enqueue(beginning(Self.isolated))
         try open(context, by: StoreHeader.statement(settings.writer))
         return try endRead(run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) })
       }
@@ -56,13 +56,13 @@
       var unsettled: (token: Int64, result: R)?
       return try attempting { (isFirst) throws(SyncError) -> R in
         let known = isFirst ? remembered(context) : nil
-        if !isContended, let known, known.token == token, allows(authority, by: known) {
+        if !memory.isContended, let known, known.token == token, allows(authority, by: known) {
           let readHeader = StoreHeader.statement(settings.writer, underLock: settings.writeLock)
-          assume(known, using: .all, begin: Self.writing, readHeader: readHeader, context)
+          assume(known, using: .all, begin: beginning(Self.writing), readHeader: readHeader, context)
         } else {
           let header = try openToWrite(context)
           // What is remembered is outdated between the commits of others, and costs an attempt.
-          isContended = known.map { !$0.equals(header, in: .all) } ?? !isFirst
+          memory.isContended = known.map { !$0.equals(header, in: .all) } ?? !isFirst
           if let former = unsettled, header.token == former.token {
             // The connection was lost while the transaction was being committed, and it was.
             token = former.token
@@ -135,9 +135,10 @@
       case .keptValues(let header):
         self.transaction = .none
         let keeping = transaction.keeping(by: header, token: token + 1)
-        let numbers = try send([keeping, Self.flushed], during: "committing")
-        let isKept = try result(of: numbers[0], during: "committing").first?.bool(0)
-        _ = try result(of: numbers[1], during: "committing")
+        let kept = try sendAlone(keeping, begin: Self.writing, during: "committing")
+        let flushed = try send([Self.flushed], during: "committing")[0]
+        let isKept = try result(of: kept, during: "committing").first?.bool(0)
+        _ = try result(of: flushed, during: "committing")
         guard isKept == true else { throw outdate() }
         former = header
       case .commit(let header, let isWriting):
@@ -194,7 +195,7 @@
     func change(by statements: [Statement]) throws(SyncError) {
       try attempting { (_) throws(SyncError) in
         cache.header = nil
-        enqueue(Self.writing)
+        enqueue(beginning(Self.writing))
         enqueue(sessionGuard)
         enqueue(StoreHeader.statement(settings.writer, underLock: settings.writeLock))
         for statement in statements { enqueue(statement) }
@@ -225,9 +226,28 @@
 
     // MARK: Beginning
 
+    /// The statements that begin a transaction.
+    ///
+    /// In a session that others use meanwhile, one of them sets it up for this transaction.
+    func beginning(_ begin: Statement) -> [Statement] {
+      guard settings.isLent, let session else { return [begin] }
+      return [begin, settings.setUp(for: session)]
+    }
+
+    /// Sends a statement that is a transaction of its own, and returns its number.
+    private func sendAlone(
+      _ statement: Statement, begin: Statement, during operation: @autoclosure () -> String
+    ) throws(SyncError) -> Int {
+      if settings.isLent {
+        enqueue(beginning(begin))
+        return try send([statement, Self.commit], during: operation())[0]
+      }
+      return try send([statement], during: operation())[0]
+    }
+
     /// Begins a transaction whose body sees a remembered header.
     private func assume(
-      _ header: StoreHeader, using parts: StoreHeader.Parts, begin: Statement, readHeader: Statement,
+      _ header: StoreHeader, using parts: StoreHeader.Parts, begin: [Statement], readHeader: Statement,
       _ context: TransactionContext
     ) {
       cache.kept.enter(header.keptVersion)
@@ -240,14 +260,15 @@
     private func confirm(_ start: TransactionStart, by statement: Statement) throws(SyncError) -> StoreHeader
     {
       transaction = .none
-      let header = try header(in: query(statement, during: "reading the store"), layout: start.layout)
+      let number = try sendAlone(statement, begin: Self.isolated, during: "reading the store")
+      let header = try header(in: result(of: number, during: "reading the store"), layout: start.layout)
       cache.header = header
       return header
     }
 
     /// Begins a transaction, waits for earlier writes, and reads the store's header.
     private func openToWrite(_ context: TransactionContext) throws(SyncError) -> StoreHeader {
-      enqueue(Self.writing)
+      enqueue(beginning(Self.writing))
       return try open(context, by: StoreHeader.statement(settings.writer, underLock: settings.writeLock))
     }
 
@@ -258,10 +279,6 @@
       let header = try header(
         in: query(statement, during: "beginning a transaction"), layout: context.layout)
       transaction = .begun(header)
-      if generation > countedGeneration {
-        if countedGeneration > 0 { context.positions.addLoss() }
-        countedGeneration = generation
-      }
       try refreshCatalog(header.catalog, context.declarations)
       cache.kept.enter(header.keptVersion)
       return header

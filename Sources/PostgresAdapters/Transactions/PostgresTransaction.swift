@@ -281,7 +281,7 @@
         parameters.add(known.fence)
         parameters.add(text: known.countLines)
         parameters.add(known.leaseEnd != nil)
-        parameters.add(text: connection.session?.mark ?? "")
+        parameters.add(text: connection.sessionMark)
       }
     }
   }

@@ -11,21 +11,12 @@
     var positions: PositionCount
   }
 
-  /// Counts the positions that a store object's own commits took, and its lost connections.
+  /// Counts the positions that a store object's own commits took.
   final class PositionCount: Sendable {
     private let count = Atomic<Int64>(0)
-    private let lost = Atomic<Int64>(0)
 
     var value: Int64 { count.load(ordering: .relaxed) }
 
     func add() { count.add(1, ordering: .relaxed) }
-
-    /// The number of lost connections.
-    ///
-    /// A server that ended may have lost commits that others had read already, and gives their
-    /// positions to others.
-    var losses: Int64 { lost.load(ordering: .relaxed) }
-
-    func addLoss() { lost.add(1, ordering: .relaxed) }
   }
 #endif

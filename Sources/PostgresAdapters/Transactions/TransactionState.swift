@@ -31,8 +31,8 @@
 
   /// The beginning of a transaction whose body sees a remembered header.
   struct TransactionStart {
-    /// Begins the transaction.
-    var begin: Statement
+    /// Begin the transaction.
+    var begin: [Statement]
     /// Reads the header, for a transaction that writes after it has waited for earlier ones.
     var readHeader: Statement
     /// The header as the body sees it.
@@ -64,7 +64,7 @@
     ///
     /// - Throws: `invalidConfiguration` if it was read in another one's.
     func header(in rows: ResultRows, layout: Int) throws(SyncError) -> StoreHeader {
-      if let row = rows.first, row.text(11) != session?.mark { throw refuseSession() }
+      if let row = rows.first, row.text(11) != sessionMark { throw refuseSession() }
       return try StoreHeader(rows, layout: layout)
     }
 

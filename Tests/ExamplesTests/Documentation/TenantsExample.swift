@@ -6,21 +6,26 @@
 
   struct Tenants: Sendable {
     let schema: SyncSchema
-    let source: @Sendable (_ tenant: String) throws -> any RemoteRecordSource
     let pool: StorePool
 
-    init(
-      schema: SyncSchema, source: @escaping @Sendable (_ tenant: String) throws -> any RemoteRecordSource
-    ) throws {
+    init(_ schema: SyncSchema) throws {
       self.schema = schema
-      self.source = source
       pool = try StorePool { store in try await store.register(schema) }
     }
 
-    func sync(_ tenant: String) async throws -> SyncResult {
+    func sync(_ tenant: String, from source: any RemoteRecordSource) async throws -> SyncResult {
       try await pool.withStore(at: "tenants/\(tenant).db") { store in
-        try await SyncEngine(schema: schema, store: store, source: source(tenant)).sync()
+        try await SyncEngine(schema: schema, store: store, source: source).sync()
       }
     }
+  }
+#endif
+#if Postgres
+  import PostgresAdapters
+
+  func tenant(at address: PostgresAddress) throws -> PostgresStore {
+    let pool = try PostgresPool(address)
+    let store = try pool.store(inSchema: "tenant_17")
+    return store
   }
 #endif

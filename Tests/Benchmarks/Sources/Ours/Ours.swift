@@ -50,6 +50,7 @@ struct Ours {
     case "serving": try await Serving(options: options).run()
     case "W10": try await Publishing(options: options).run()
     case "W11": try await Lending(options: options).run()
+    case "W11reads": try await Lending(options: options).read()
     case "W11plain": try await Lending(options: options).runWithoutPool()
     default: try await Pulling(options: options).run()
     }
