@@ -10,8 +10,8 @@ import Testing
 
 /// Devices, gateways and an origin, each in step with the one above it: worlds that a seed decides.
 ///
-/// Some devices keep a part of the records, by a filter of their own or because they may not see more;
-/// both change.
+/// Some devices keep a part of the records, by a filter of their own, because they may not see more, or
+/// both. Filters and rights change while the devices run: between syncs, within one, and at the same time.
 @Suite("Chains of gateways", .timeLimit(.minutes(60)))
 struct ChainTests {
   /// 10,000 worlds in a soak run.
@@ -35,21 +35,19 @@ private struct Chain {
   private static let records = KintoService.records
 
   /// The type; a device that may write nothing says so.
-  private static func schema(_ view: View) throws -> SyncSchema {
+  private static func schema(_ node: Node) throws -> SyncSchema {
     try SyncSchema(
       Entity(
-        "games", indexes: ["seats"], immutable: ["made"], access: view == .limited ? .readOnly : .readWrite))
+        "games", indexes: ["seats"], immutable: ["made"], access: node.isLimited ? .readOnly : .readWrite))
   }
-
-  /// What a store keeps of the records above it.
-  private enum View { case whole, filtered, limited }
 
   /// A store that is in step with the service above it; a gateway is served itself.
   private struct Node {
     let store: InMemoryStore
     let above: Int?
     let isServed: Bool
-    let view: View
+    /// Whether it keeps a part of what it may see, and whether it may see a part only.
+    let isFiltered, isLimited: Bool
     var engine: SyncEngine?
     var service: KintoService?
   }
@@ -57,7 +55,7 @@ private struct Chain {
   let seed: UInt64
   private let clock = ManualClock()
   private let weather: Weather
-  private let bounds = Bounds()
+  private let views = Views()
   private var random: SeededNumbers
   private var nodes: [Node] = []
   private var edits = 0
@@ -72,13 +70,13 @@ private struct Chain {
     var choices = SeededNumbers(seed: seed ^ 0x5eed)
     for place in 0...(gateways + devices) {
       let isServed = place <= gateways
-      let view = isServed ? .whole : [View.whole, .whole, .filtered, .limited].randomElement(using: &choices)
+      let view = isServed ? 0 : Int.random(in: 0..<5, using: &choices)
       let above = place == 0 ? nil : isServed ? place - 1 : Int.random(in: 0...gateways, using: &random)
       nodes.append(
         Node(
           store: InMemoryStore(identity: "store \(place)"), above: above, isServed: isServed,
-          view: view ?? .whole))
-      if view == .limited { bounds.limit(place) }
+          isFiltered: view == 1 || view == 2, isLimited: view == 2 || view == 3))
+      if nodes[place].isLimited { views.limit(place) }
       try await start(place)
     }
   }
@@ -86,31 +84,28 @@ private struct Chain {
   /// Starts a node, or starts it again over its store.
   private mutating func start(_ place: Int) async throws {
     let node = nodes[place]
-    let schema = try Self.schema(node.view)
+    let schema = try Self.schema(node)
     if let above = node.above {
       let source = try WeatheredTransport(
-        service: try #require(nodes[above].service), weather: weather, place: place
+        service: try #require(nodes[above].service), weather: weather, views: views, place: place
       ).source(clock: clock)
       // A failed request waits for the next sync.
-      nodes[place].engine = try await SyncEngine(
+      let engine = try await SyncEngine(
         schema: schema, store: node.store, source: source, sink: KintoSink(source), clock: clock,
         options: SyncOptions(pageSize: 3, retry: RetryPolicy(attempts: 1)))
-      if node.view == .filtered {
-        try nodes[place].engine?.setFilter(bounds.condition(of: place), for: "games")
-      }
+      nodes[place].engine = engine
+      try views.start(place, engine)
     }
     guard node.isServed else { return }
     let mode = nodes[place].engine.map { KintoService.Mode.gateway($0.edits) } ?? .origin
-    let bounds = bounds
+    let views = views
     nodes[place].service = try await KintoService(
       node.store, schema: schema, bucket: "b", mode: mode, clock: clock
     ) { request in
-      guard let name = request.headers["x-place"], let place = Int(name),
-        let condition = bounds.right(of: place)
-      else {
-        return .owner()
-      }
-      return ServiceCaller(name, reads: { _ in .matching(condition) }, writes: { _ in .nothing })
+      guard let name = request.headers["x-place"], let place = Int(name), let right = views.right(of: place)
+      else { return .owner() }
+      let scope = right == 0 ? ServiceCaller.Scope.everything : .matching(Views.condition(right))
+      return ServiceCaller(name, reads: { _ in scope }, writes: { _ in .nothing })
     }
     for (below, other) in nodes.enumerated() where other.above == place { try await start(below) }
   }
@@ -120,26 +115,32 @@ private struct Chain {
       clock.advance(by: .milliseconds(Int.random(in: 1...9000, using: &random)))
       let place = Int.random(in: 0..<nodes.count, using: &random)
       switch Int.random(in: 0..<20, using: &random) {
-      case 0:
-        change(place)
-        try await start(place)
-      case 1..<8: await edit(place)
+      case 0: try await start(place)
+      case 1, 2: try change(place)
+      case 3..<9: await edit(place)
       // What meets a fault is left to a later sync.
       default: _ = try? await nodes[place].engine?.sync()
       }
     }
   }
 
-  /// Changes what a device may see, or keeps once it has started again.
-  private mutating func change(_ place: Int) {
-    guard nodes[place].view != .whole else { return }
-    bounds.set(Int.random(in: 0...edits + 1, using: &random), of: place)
+  /// Changes what a device may see, or keeps, or both: at once, or at one of its next requests.
+  private mutating func change(_ place: Int) throws {
+    let node = nodes[place]
+    var view = views[place]
+    if node.isFiltered, Int.random(in: 0..<4, using: &random) > 0 { view.filter = bound() }
+    if node.isLimited, Int.random(in: 0..<4, using: &random) > 0 { view.right = bound() }
+    try views.change(place, to: view, atRequest: Int.random(in: 0...5, using: &random))
+  }
+
+  /// A least number of seats: none in one of four cases.
+  private mutating func bound() -> Int {
+    Int.random(in: 0..<4, using: &random) == 0 ? 0 : Int.random(in: 0...edits + 1, using: &random)
   }
 
   /// Edits as the app of a node, or as another client of its service.
   private mutating func edit(_ place: Int) async {
-    // What a device does not see it cannot edit.
-    guard nodes[place].view == .whole else { return }
+    guard !nodes[place].isLimited else { return }
     edits += 1
     let key = "k\(Int.random(in: 0..<5, using: &random))"
     let isDeletion = Int.random(in: 0..<4, using: &random) == 0
@@ -166,13 +167,14 @@ private struct Chain {
   /// Ends the faults, and checks that all stores are equal and that nothing goes round afterwards.
   mutating func calmDown() async throws {
     weather.calmDown()
+    try views.calmDown()
     for _ in 0..<(2 * nodes.count + 2) { try await syncAll() }
     let all = Self.contents(nodes[0].store)
     for (place, node) in nodes.enumerated() {
-      let (contents, bound) = (Self.contents(node.store), bounds.bound(of: place))
-      let expected = node.view == .whole ? all : all.filter { Int($0.value["seats"] ?? "") ?? 0 >= bound }
+      let (contents, view) = (Self.contents(node.store), views[place])
+      let expected = all.filter { Int($0.value["seats"] ?? "") ?? 0 >= max(view.filter, view.right) }
       guard contents != expected else { continue }
-      Issue.record("Seed \(seed): store \(place), \(node.view), has \(contents), not \(expected).")
+      Issue.record("Seed \(seed): store \(place), \(view), has \(contents), not \(expected).")
     }
     for (place, node) in nodes.enumerated() {
       let pending = try await node.engine?.edits.pending("games") ?? []
@@ -217,24 +219,73 @@ private struct Chain {
   }
 }
 
-/// The least number of seats that each device with a part of the records sees.
-private final class Bounds: Sendable {
-  private let bounds = Mutex<[Int: Int]>([:])
-  private let limited = Mutex<Set<Int>>([])
+/// What each device sees, and how that changes.
+private final class Views: Sendable {
+  /// The least number of seats that a device keeps, and that it may see.
+  struct View { var filter = 0, right = 0 }
 
-  func set(_ bound: Int, of place: Int) { bounds.withLock { $0[place] = bound } }
-
-  func bound(of place: Int) -> Int { bounds.withLock { $0[place] ?? 0 } }
-
-  /// What a device may see; `nil` for everything.
-  func right(of place: Int) -> Condition? {
-    limited.withLock { $0.contains(place) } ? condition(of: place) : nil
+  private struct State {
+    var view = View()
+    var isLimited = false
+    var engine: SyncEngine?
+    /// The view that comes with a request, and how many requests come before it.
+    var next: (view: View, requests: Int)?
   }
 
-  /// Limits a device's rights, and not what it keeps by itself.
-  func limit(_ place: Int) { _ = limited.withLock { $0.insert(place) } }
+  private let states = Mutex<[Int: State]>([:])
 
-  func condition(of place: Int) -> Condition { .atLeast("seats", .integer(Int64(bound(of: place)))) }
+  static func condition(_ bound: Int) -> Condition { .atLeast("seats", .integer(Int64(bound))) }
+
+  subscript(place: Int) -> View { states.withLock { $0[place]?.view ?? View() } }
+
+  func limit(_ place: Int) { states.withLock { $0[place, default: State()].isLimited = true } }
+
+  /// The least number of seats that a device may see; `nil` if it may see and write everything.
+  func right(of place: Int) -> Int? {
+    states.withLock { states in states[place].flatMap { $0.isLimited ? $0.view.right : nil } }
+  }
+
+  /// Takes over a device's engine, which is new.
+  func start(_ place: Int, _ engine: SyncEngine) throws(SyncError) {
+    let view = states.withLock { states in
+      states[place, default: State()].engine = engine
+      return states[place, default: State()].view
+    }
+    try Self.filter(engine, view)
+  }
+
+  /// Changes a view, before a request of the device or, with 0, at once.
+  func change(_ place: Int, to view: View, atRequest request: Int) throws(SyncError) {
+    states.withLock { $0[place, default: State()].next = (view, request - 1) }
+    if request == 0 { try turn(place) }
+  }
+
+  /// Makes the change that is due before a request of a device.
+  func beforeRequest(of place: Int) throws(SyncError) {
+    let isDue = states.withLock { states in
+      guard let next = states[place]?.next else { return false }
+      states[place]?.next?.requests -= 1
+      return next.requests == 0
+    }
+    if isDue { try turn(place) }
+  }
+
+  /// Makes all changes that are to come.
+  func calmDown() throws(SyncError) { for place in states.withLock({ $0.keys.sorted() }) { try turn(place) } }
+
+  private func turn(_ place: Int) throws(SyncError) {
+    let (view, engine) = states.withLock { states in
+      let view = states[place]?.next?.view
+      states[place]?.next = nil
+      if let view { states[place]?.view = view }
+      return (view, states[place]?.engine)
+    }
+    if let view, let engine { try Self.filter(engine, view) }
+  }
+
+  private static func filter(_ engine: SyncEngine, _ view: View) throws(SyncError) {
+    try engine.setFilter(view.filter == 0 ? nil : condition(view.filter), for: "games")
+  }
 }
 
 /// Decides which requests fail, and whether before or after their effect.
@@ -258,9 +309,11 @@ private final class Weather: Sendable {
 private struct WeatheredTransport: HTTPTransport {
   let service: KintoService
   let weather: Weather
+  let views: Views
   let place: Int
 
   func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+    try views.beforeRequest(of: place)
     let fault = weather.next()
     if fault == .before { throw SyncError(.remoteUnavailable, during: "sending a request") }
     let response = try await ServiceTransport(service: service, headers: ["x-place": "\(place)"])
