@@ -1,4 +1,4 @@
-import SyncJSON
+import SyncCore
 import SyncModels
 import SyncPorts
 
@@ -10,44 +10,61 @@ extension Exchange {
     var stamp: Int64
     /// `nil` for a tombstone.
     var record: Record?
+
+    /// The values of some fields, of which two are the server's.
+    func values(of names: [FieldName]) -> [FieldValue] {
+      let values = record.flatMap { try? $0.payload.values(of: names) } ?? names.map { _ in .null }
+      return zip(names, values).map { name, value in
+        name == ListQuery.id ? .string(id.key) : name == ListQuery.lastModified ? .integer(stamp) : value
+      }
+    }
+
+    func json(_ fields: Set<String>?) -> [UInt8] {
+      record.map { RecordJSON.object($0, stamp: stamp, fields: fields) }
+        ?? RecordJSON.tombstone(id.key, stamp: stamp)
+    }
   }
 
   /// A part of a list.
   struct Page {
     var items: [Item] = []
     var headers: [String: String] = [:]
-  }
+    private var bytes = 0
 
-  private static let portion = 500
+    /// Adds an element; `false` if the page is full.
+    mutating func take(_ item: Item, _ limit: Int, bytes limitOfBytes: Int) -> Bool {
+      guard items.count < limit, items.isEmpty || bytes < limitOfBytes else { return false }
+      items.append(item)
+      bytes += item.record?.payload.bytes.count ?? 64
+      return true
+    }
+
+    func response(_ fields: Set<String>? = nil) -> ServiceResponse {
+      .data(.json(items.map { $0.json(fields) }), headers: headers)
+    }
+  }
 
   func list(_ call: Call, _ entity: Entity) throws(SyncError) -> ServiceResponse {
     guard caller.reads(entity.type) != .nothing else { throw Refusal.forbidden.error }
     let query = try ListQuery(call.pairs)
     let etag = last(entity.type)
-    var headers = Self.tags(etag)
+    let headers = Self.tags(etag)
     try checkList(call, query, entity)
     if try call.precondition("if-none-match") == etag {
       return ServiceResponse(status: 304, headers: headers)
     }
-    if call.method == "HEAD" {
-      let total = "\(try count(query, entity))"
-      (headers["Total-Objects"], headers["Total-Records"]) = (total, total)
-      return .json([], headers: headers)
+    if call.request.method == "HEAD" {
+      return .json([], headers: headers.merging(Self.totals(try count(query, entity))) { $1 })
     }
-    let page = try page(call, query, entity, withTombstones: true)
-    headers.merge(page.headers) { $1 }
-    return .json(
-      RecordJSON.list(
-        page.items.map { item in
-          item.record.map { RecordJSON.object($0, stamp: item.stamp, fields: query.fields) }
-            ?? RecordJSON.tombstone(item.id.key, stamp: item.stamp)
-        }), headers: headers)
+    var page = try page(call, query, entity, withTombstones: true)
+    page.headers.merge(headers) { $1 }
+    return page.response(query.fields)
   }
 
   /// Checks that the caller's delta still holds, and `If-Match`.
   func checkList(_ call: Call, _ query: ListQuery, _ entity: Entity) throws(SyncError) {
     if service.access != nil, let since = query.since {
-      let start = try ledger.rightsStart(of: caller, entity.type, in: snapshot) ?? .max
+      let start = try ledger.rightsStart(of: caller, entity.type) ?? .max
       let tracked =
         caller.reads(entity.type).condition == nil ? 0 : ledger.courses[entity.type]?.tracked ?? .max
       if since < max(start, tracked) { throw Self.listAgain(hasOtherRights: since < start) }
@@ -58,19 +75,16 @@ extension Exchange {
   }
 
   private static func listAgain(hasOtherRights: Bool) -> SyncError {
-    var refusal = Refusal.parameter(
-      "_since", "What this user may read has changed: list everything again, without _since")
-    // Tells this package's client that it need not ask before it removes what the new listing lacks.
-    if hasOtherRights { refusal.headers["Listing-Void"] = "rights" }
-    return refusal.error
-  }
-
-  private func isVisible(_ record: Record, _ entity: Entity) -> Bool {
-    allows(record, caller.reads(entity.type), entity)
+    // The header tells this package's client that it need not ask before it removes what the new
+    // listing lacks.
+    Refusal.parameter(
+      "_since", "What this user may read has changed: list everything again, without _since",
+      headers: hasOtherRights ? ["Listing-Void": "rights"] : [:]
+    ).error
   }
 
   private func count(_ query: ListQuery, _ entity: Entity) throws(SyncError) -> Int {
-    if !query.hasFilter, query.listsRecords, query.after == 0, query.before == .max {
+    if !query.hasFilter, query.listsRecords, query.span.after == 0, query.span.before == .max {
       return try snapshot.count(Query(entity.type, where: caller.reads(entity.type).condition))
     }
     var count = 0
@@ -82,44 +96,37 @@ extension Exchange {
   func page(
     _ call: Call, _ query: ListQuery, _ entity: Entity, withTombstones: Bool
   ) throws(SyncError) -> Page {
-    let limit = min(query.limit ?? service.options.pageLimit, max(1, service.options.pageLimit))
+    let pageLimit = max(1, service.options.pageLimit)
+    let limit = min(query.limit ?? pageLimit, pageLimit)
     if query.keys == nil, let descends = query.descends {
       return try course(call, query, entity, descends: descends, limit, withTombstones)
     }
+    let start = try place(query.token, "o") ?? 0
+    var page = Page()
+    for item in try sorted(query, entity, withTombstones).dropFirst(Int(clamping: start))
+    where !page.take(item, limit, bytes: service.options.pageBytes) {
+      page.headers["Next-Page"] = nextPage(call, query, "o\(start + Int64(page.items.count))")
+      break
+    }
+    return page
+  }
+
+  /// The whole list in an order other than by timestamps alone.
+  private func sorted(
+    _ query: ListQuery, _ entity: Entity, _ withTombstones: Bool
+  ) throws(SyncError) -> [Item] {
     var items: [Item] = []
     try visit(query, entity) { items.append($0) }
     if withTombstones, query.listsTombstones { items += try tombstones(query, entity) }
     let order = query.order.isEmpty ? [.descending(ListQuery.lastModified)] : query.order
-    let names = Set(order.map(\.field))
-    let valued = items.map { item in
-      let read = item.record.map { ListQuery.reader(of: $0, stamp: item.stamp, entity, names) }
-      return (
-        item,
-        order.map { sort in
-          sort.field == ListQuery.lastModified
-            ? .integer(item.stamp)
-            : sort.field == ListQuery.id ? .string(item.id.key) : read?(sort.field) ?? .null
-        }
-      )
-    }
-    let sorted = valued.sorted { a, b in
-      for (place, sort) in order.enumerated() where a.1[place] != b.1[place] {
-        return sort.isDescending ? b.1[place] < a.1[place] : a.1[place] < b.1[place]
+    let names = order.map(\.field)
+    let valued = items.map { (item: $0, values: $0.values(of: names)) }
+    return valued.sorted { a, b in
+      for (place, sort) in order.enumerated() where a.values[place] != b.values[place] {
+        return (a.values[place] < b.values[place]) != sort.isDescending
       }
-      return a.0.id < b.0.id
-    }
-    let start = try place(query.token, "o") ?? 0
-    let rest = sorted.dropFirst(Int(clamping: start)).map(\.0)
-    var (page, bytes) = (Page(), 0)
-    for item in rest {
-      guard page.items.count < limit, page.items.isEmpty || bytes < service.options.pageBytes else { break }
-      page.items.append(item)
-      bytes += item.record?.payload.bytes.count ?? 0
-    }
-    if page.items.count < rest.count {
-      page.headers["Next-Page"] = nextPage(call, query, "o\(start + Int64(page.items.count))")
-    }
-    return page
+      return a.item.id < b.item.id
+    }.map(\.item)
   }
 
   private func nextPage(_ call: Call, _ query: ListQuery, _ token: String) -> String {
@@ -142,36 +149,19 @@ extension Exchange {
     _ call: Call, _ query: ListQuery, _ entity: Entity, descends: Bool, _ limit: Int, _ withTombstones: Bool
   ) throws(SyncError) -> Page {
     var page = Page()
-    guard limit > 0 else { return page }
-    var (after, before) = (query.after, query.before)
+    var span = query.span
     if let place = try place(query.token, "s") {
-      if descends { before = min(before, place) } else { after = max(after, place) }
+      if descends { span.before = min(span.before, place) } else { span.after = max(span.after, place) }
     }
-    var bytes = 0
-    while true {
-      let places: [Ledger.Place]
-      let isOver: Bool
-      if descends {
-        let found = try ledger.placesBackwards(
-          entity.type, after: after, before: before, limit: Self.portion, in: snapshot)
-        (places, before) = (found.places, found.reached + 1)
-        isOver = found.reached <= after || found.reached < ledger.courses[entity.type]?.birth ?? 0
-      } else {
-        places = try ledger.places(
-          entity.type, after: after, before: before, limit: Self.portion, in: snapshot)
-        after = places.last?.stamp ?? after
-        isOver = places.count < Self.portion
+    while !span.isOver {
+      let places = try ledger.next(entity.type, in: &span, descends: descends)
+      for item in try items(places, query, entity, withTombstones)
+      where !page.take(item, limit, bytes: service.options.pageBytes) {
+        page.headers["Next-Page"] = nextPage(call, query, "s\(page.items.last?.stamp ?? 0)")
+        return page
       }
-      for item in try items(places, query, entity, withTombstones) {
-        if page.items.count == limit || !page.items.isEmpty && bytes >= service.options.pageBytes {
-          page.headers["Next-Page"] = nextPage(call, query, "s\(page.items.last?.stamp ?? 0)")
-          return page
-        }
-        page.items.append(item)
-        bytes += item.record?.payload.bytes.count ?? 64
-      }
-      if isOver { return page }
     }
+    return page
   }
 
   /// What a list shows of some records, in their order.
@@ -181,8 +171,8 @@ extension Exchange {
     var items: [Item] = []
     for (place, record) in zip(places, try snapshot.records(withIDs: places.map(\.id))) {
       if let record, isVisible(record, entity) {
-        guard query.listsRecords, query.selects(record, stamp: place.stamp, entity) else { continue }
-        items.append(Item(id: place.id, stamp: place.stamp, record: record))
+        let item = Item(id: place.id, stamp: place.stamp, record: record)
+        if query.listsRecords, query.selects(item) { items.append(item) }
       } else if withTombstones, query.listsTombstones,
         try wasVisible(place.id, record, since: query.since ?? 0, entity)
       {
@@ -200,7 +190,7 @@ extension Exchange {
     case .nothing: return false
     case .everything: return record == nil
     case .matching(let condition):
-      guard let was = try ledger.entry(of: id, in: snapshot)?.was(condition, of: entity, since: since) else {
+      guard let was = try ledger.entry(of: id)?.was(condition, of: entity, since: since) else {
         throw Self.listAgain(hasOtherRights: false)
       }
       return was
@@ -208,15 +198,13 @@ extension Exchange {
   }
 
   private func tombstones(_ query: ListQuery, _ entity: Entity) throws(SyncError) -> [Item] {
-    var after = query.after
+    var span = query.span
     var items: [Item] = []
-    while true {
-      let places = try ledger.places(
-        entity.type, after: after, before: query.before, limit: Self.portion, in: snapshot)
+    while !span.isOver {
+      let places = try ledger.next(entity.type, in: &span)
       items += try self.items(places, query, entity, true).filter { $0.record == nil }
-      guard let last = places.last?.stamp, places.count == Self.portion else { return items }
-      after = last
     }
+    return items
   }
 
   /// Visits the records that a query selects, in the order of their keys.
@@ -224,11 +212,8 @@ extension Exchange {
     guard query.listsRecords else { return }
     func take(_ records: [Record]) throws(SyncError) {
       for record in records where isVisible(record, entity) {
-        let stamp = try ledger.entry(of: record.id, in: snapshot)?.stamp ?? 0
-        guard stamp > query.after, stamp < query.before, query.selects(record, stamp: stamp, entity) else {
-          continue
-        }
-        body(Item(id: record.id, stamp: stamp, record: record))
+        let item = Item(id: record.id, stamp: try ledger.entry(of: record.id)?.stamp ?? 0, record: record)
+        if query.hasTime(item.stamp), query.selects(item) { body(item) }
       }
     }
     if let keys = query.keys {
@@ -238,14 +223,8 @@ extension Exchange {
     // What the store can select by declared fields need not be read.
     let conditions = [caller.reads(entity.type).condition, query.condition].compactMap(\.self)
       .filter { $0.fields.isSubset(of: entity.fields) && !$0.fields.contains(ListQuery.id) }
-    var last: String?
-    repeat {
-      let records = try snapshot.records(
-        Query(
-          entity.type, where: conditions.isEmpty ? nil : .all(conditions), afterKey: last, limit: Self.portion
-        ))
-      try take(records)
-      last = records.count < Self.portion ? nil : records.last?.id.key
-    } while last != nil
+    let condition: Condition? = conditions.isEmpty ? nil : .all(conditions)
+    var portions = snapshot.portions(of: Query(entity.type, where: condition))
+    while let records = try portions.next() { try take(records) }
   }
 }

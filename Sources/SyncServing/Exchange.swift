@@ -1,30 +1,28 @@
 import SyncCore
-import SyncJSON
 import SyncModels
 import SyncPorts
 
 /// Requests of one caller, answered over one state of the store.
 struct Exchange {
   let service: KintoService
-  let schema: SyncSchema
   let caller: ServiceCaller
-  let snapshot: any StoreSnapshot
   var ledger: Ledger
-  let now: Timestamp
   /// What edits are written to; `nil` if nothing is.
   var writer: Writer?
+
+  var schema: SyncSchema { ledger.schema }
+  var snapshot: any StoreSnapshot { ledger.snapshot }
 
   enum Writer {
     case origin(any StoreTransaction)
     case gateway(EditBatch)
-  }
 
-  init(
-    _ service: KintoService, _ schema: SyncSchema, _ caller: ServiceCaller, _ snapshot: any StoreSnapshot,
-    _ ledger: Ledger, _ now: Timestamp
-  ) {
-    (self.service, self.schema, self.caller) = (service, schema, caller)
-    (self.snapshot, self.ledger, self.now) = (snapshot, ledger, now)
+    var transaction: any StoreTransaction {
+      switch self {
+      case .origin(let transaction): transaction
+      case .gateway(let batch): batch.transaction
+      }
+    }
   }
 
   /// Answers each request on its own: what is refused changes nothing.
@@ -42,56 +40,42 @@ struct Exchange {
   }
 
   private mutating func answer(_ call: Call) throws(SyncError) -> ServiceResponse {
-    switch call.path {
-    case .buckets:
-      guard call.reads else { throw Refusal.forbidden.error }
-      return .json(RecordJSON.list([bucketJSON]), headers: ["ETag": "\"\(births.max() ?? 1)\""])
-    case .bucket(let name):
-      guard name == service.bucket, call.reads || call.method == "PUT" else { throw Refusal.forbidden.error }
-      return .json(RecordJSON.data(bucketJSON), headers: Self.tags(births.min() ?? 1))
-    case .collections(let bucket):
-      guard bucket == service.bucket, call.reads else { throw Refusal.forbidden.error }
-      return collections()
-    case .collection(let bucket, let name):
-      let type = try entity(bucket, name, asParent: false).type
-      guard call.reads || call.method == "PUT" else { throw Refusal.forbidden.error }
-      return .json(
-        RecordJSON.data(collectionJSON(type)), status: call.isNews ? 201 : 200,
-        headers: Self.tags(ledger.courses[type]?.birth ?? 1))
-    case .records(let bucket, let name):
-      let entity = try entity(bucket, name)
-      switch call.method {
-      case "GET", "HEAD": return try list(call, entity)
-      case "POST": return try create(call, entity)
-      case "DELETE": return try deleteList(call, entity)
-      default: throw Refusal.wrongMethod.error
+    if let bucket = call.path.bucket, bucket != service.bucket { throw Refusal.forbidden.error }
+    guard let type = call.path.type else {
+      switch (call.path.resource, call.method) {
+      case (.root, _), (.heartbeat, _): return service.root(call, caller)
+      case (.buckets, "GET"):
+        return .data(.json([bucketJSON]), headers: ["ETag": "\"\(births.max() ?? 1)\""])
+      case (.bucket, "GET"), (.bucket, "PUT"): return .resource(bucketJSON, Self.tags(births.min() ?? 1))
+      case (.collections, "GET"): return collections()
+      case (.batch, _): throw Refusal.wrongMethod.error
+      default: throw Refusal.forbidden.error
       }
-    case .record(let bucket, let name, let key):
-      let entity = try entity(bucket, name)
-      let id = RecordID(type: entity.type, key: key)
-      switch call.method {
-      case "GET", "HEAD": return try get(call, id, entity)
-      case "PUT": return try put(call, id, entity)
-      case "PATCH": return try patch(call, id, entity)
-      case "DELETE": return try delete(call, id, entity)
-      default: throw Refusal.wrongMethod.error
-      }
-    case .refusals(let bucket, let name):
-      guard call.reads else { throw Refusal.wrongMethod.error }
-      return try refusals(try entity(bucket, name))
-    case .root, .heartbeat: return service.root(call, caller)
-    case .batch: throw Refusal.wrongMethod.error
+    }
+    let entity = try entity(type, asParent: call.path.resource != .collection)
+    switch (call.path.resource, call.method) {
+    case (.collection, "GET"), (.collection, "PUT"):
+      return .resource(collectionJSON(type), Self.tags(birth(type)), status: call.isNews ? 201 : 200)
+    case (.collection, _): throw Refusal.forbidden.error
+    case (.records, "GET"): return try list(call, entity)
+    case (.records, "POST"): return try create(call, entity)
+    case (.records, "DELETE"): return try deleteList(call, entity)
+    case (.record(let key), "GET"): return try get(call, key, entity)
+    case (.record(let key), "PUT"): return try put(call, key, entity)
+    case (.record(let key), "PATCH"): return try patch(call, key, entity)
+    case (.record(let key), "DELETE"): return try delete(call, key, entity)
+    case (.refusals, "GET"): return try refusals(entity)
+    default: throw Refusal.wrongMethod.error
     }
   }
 
   // MARK: Bucket and collections
 
   /// The declaration of a collection that the caller may know.
-  private func entity(_ bucket: String, _ name: String, asParent: Bool = true) throws(SyncError) -> Entity {
-    let type = RecordType(name)
-    guard bucket == service.bucket, isKnown(type) else { throw Refusal.forbidden.error }
+  private func entity(_ type: RecordType, asParent: Bool) throws(SyncError) -> Entity {
+    guard isKnown(type) else { throw Refusal.forbidden.error }
     guard let entity = schema[type] else {
-      throw Refusal.missing("collection", name, asParent: asParent).error
+      throw Refusal.missing("collection", type.rawValue, asParent: asParent).error
     }
     for scope in [caller.reads(type), caller.writes(type)] {
       if let fields = scope.condition?.fields, !fields.isSubset(of: entity.fields) {
@@ -108,62 +92,61 @@ struct Exchange {
 
   private var births: [Int64] { schema.entities.compactMap { ledger.courses[$0.type]?.birth } }
 
+  private func birth(_ type: RecordType) -> Int64 { ledger.courses[type]?.birth ?? 1 }
+
   private var bucketJSON: [UInt8] {
-    Array("{\"id\":".utf8) + JSONString.quoted(service.bucket)
-      + Array(",\"last_modified\":\(births.min() ?? 1)}".utf8)
+    .json(["id": .json(service.bucket), "last_modified": .json(births.min() ?? 1)])
   }
 
   private func collectionJSON(_ type: RecordType) -> [UInt8] {
-    Array("{\"id\":".utf8) + JSONString.quoted(type.rawValue)
-      + Array(",\"last_modified\":\(ledger.courses[type]?.birth ?? 1)}".utf8)
+    .json(["id": .json(type.rawValue), "last_modified": .json(birth(type))])
   }
 
   private func collections() -> ServiceResponse {
-    let types = schema.entities.map(\.type).filter(isKnown).sorted { a, b in
-      (ledger.courses[a]?.birth ?? 0, a) < (ledger.courses[b]?.birth ?? 0, b)
-    }
-    return .json(
-      RecordJSON.list(types.map(collectionJSON)),
-      headers: [
-        "ETag": "\"\(births.max() ?? 1)\"", "Total-Objects": "\(types.count)",
-        "Total-Records": "\(types.count)",
-      ])
+    let types = schema.entities.map(\.type).filter(isKnown).sorted { (birth($0), $0) < (birth($1), $1) }
+    let headers = Self.totals(types.count).merging(["ETag": "\"\(births.max() ?? 1)\""]) { $1 }
+    return .data(.json(types.map(collectionJSON)), headers: headers)
   }
 
   /// The edits of a gateway that its remote refuses, and why.
   private func refusals(_ entity: Entity) throws(SyncError) -> ServiceResponse {
     var refusals: [[UInt8]] = []
-    var last: EditStamp?
-    repeat {
-      let entries = try snapshot.portion(outbox: entity.type, after: last)
-      last = entries.last?.edit.stamp
-      let ids = entries.map(\.id)
-      for (entry, record) in zip(entries, try snapshot.records(withIDs: ids)) {
-        guard case .refused(let reason, let time) = entry.state else { continue }
+    var portions = snapshot.portions(outbox: entity.type)
+    while let entries = try portions.next() {
+      for (entry, record) in zip(entries, try snapshot.records(withIDs: entries.map(\.id))) {
         // A deletion is shown by the copy that it deletes.
-        var known = record ?? entry.base.record
-        if record == nil { known = known?.withFields(of: entity) }
-        guard let known, allows(known, caller.reads(entity.type), entity) else { continue }
+        guard case .refused(let reason, let time) = entry.state,
+          let known = record ?? entry.base.record?.withFields(of: entity), isVisible(known, entity)
+        else { continue }
         refusals.append(
-          Array("{\"id\":".utf8) + JSONString.quoted(entry.id.key) + Array(",\"reason\":".utf8)
-            + JSONString.quoted(reason) + Array(",\"refused_at\":\(time.milliseconds)}".utf8))
+          .json(["id": .json(entry.id.key), "reason": .json(reason), "refused_at": .json(time.milliseconds)]))
       }
-    } while last != nil
-    return .json(RecordJSON.list(refusals))
+    }
+    return .data(.json(refusals))
   }
 
   // MARK: One record
 
   /// A record as the caller sees it.
   struct Seen {
+    let id: RecordID
     /// The copy, if the caller may read it.
     var record: Record?
     var stamp: Int64 = 0
     /// Whether there is one that the caller may not read.
     var isHidden = false
+
+    /// The record and its timestamp as an answer.
+    func response(status: Int = 200, fields: Set<String>? = nil) -> ServiceResponse {
+      .resource(json(fields) ?? [], Exchange.tags(stamp), status: status)
+    }
+
+    func json(_ fields: Set<String>? = nil) -> [UInt8]? {
+      record.map { RecordJSON.object($0, stamp: stamp, fields: fields) }
+    }
   }
 
-  func allows(_ record: Record, _ scope: ServiceCaller.Scope, _ entity: Entity) -> Bool {
+  private func allows(_ record: Record, _ scope: ServiceCaller.Scope, _ entity: Entity) -> Bool {
     switch scope {
     case .nothing: false
     case .everything: true
@@ -171,40 +154,39 @@ struct Exchange {
     }
   }
 
-  private func seen(_ id: RecordID, _ entity: Entity) throws(SyncError) -> Seen {
-    guard let record = try snapshot.records(withIDs: [id]).first ?? nil else { return Seen() }
-    guard allows(record, caller.reads(id.type), entity) else { return Seen(isHidden: true) }
-    return Seen(record: record, stamp: try ledger.entry(of: id, in: snapshot)?.stamp ?? 0)
+  func isVisible(_ record: Record, _ entity: Entity) -> Bool {
+    allows(record, caller.reads(entity.type), entity)
   }
 
-  private func present(_ id: RecordID, _ entity: Entity) throws(SyncError) -> (record: Record, stamp: Int64) {
-    let seen = try seen(id, entity)
-    guard let record = seen.record else {
-      if RecordJSON.isNewID(id.key) { throw Refusal.missing("record", id.key).error }
-      throw Refusal.parameter("id", "Invalid object id", in: "path").error
-    }
-    return (record, seen.stamp)
+  private func seen(_ key: String, _ entity: Entity) throws(SyncError) -> Seen {
+    let id = RecordID(type: entity.type, key: key)
+    guard let record = try snapshot.records(withIDs: [id]).first ?? nil else { return Seen(id: id) }
+    guard isVisible(record, entity) else { return Seen(id: id, isHidden: true) }
+    return Seen(id: id, record: record, stamp: try ledger.entry(of: id)?.stamp ?? 0)
   }
 
-  /// Checks `If-Match` and `If-None-Match` of a request that writes one record, as Kinto does.
-  private func checkPreconditions(
-    _ call: Call, _ id: RecordID, _ record: Record?, _ stamp: Int64
-  ) throws(SyncError) {
-    let (match, noneMatch) = (try call.precondition("if-match"), try call.precondition("if-none-match"))
+  private func present(_ key: String, _ entity: Entity) throws(SyncError) -> (seen: Seen, record: Record) {
+    let seen = try seen(key, entity)
+    if let record = seen.record { return (seen, record) }
+    if RecordJSON.isNewID(key) { throw Refusal.missing("record", key).error }
+    throw Refusal.parameter("id", "Invalid object id", in: "path").error
+  }
+
+  /// Checks `If-Match` and, unless it is answered by 304, `If-None-Match`, as Kinto does.
+  private func checkPreconditions(_ call: Call, _ seen: Seen) throws(SyncError) {
+    let match = try call.precondition("if-match")
+    let noneMatch = call.reads ? nil : try call.precondition("if-none-match")
+    let exists = seen.record != nil
     let fails =
       if noneMatch == -1 {
-        record != nil
+        exists
       } else if let match {
-        record == nil || match != -1 && match != stamp
-      } else if let noneMatch {
-        record != nil && noneMatch == stamp
+        !exists || match != -1 && match != seen.stamp
       } else {
-        false
+        exists && noneMatch == seen.stamp
       }
     if fails {
-      throw Refusal.modifiedMeanwhile(
-        record.map { RecordJSON.object($0, stamp: stamp) }, record == nil ? last(id.type) : stamp
-      ).error
+      throw Refusal.modifiedMeanwhile(seen.json(), exists ? seen.stamp : last(seen.id.type)).error
     }
   }
 
@@ -214,79 +196,69 @@ struct Exchange {
     ["ETag": "\"\(stamp)\"", "Last-Modified": Timestamp(milliseconds: stamp).httpDate]
   }
 
-  private func get(_ call: Call, _ id: RecordID, _ entity: Entity) throws(SyncError) -> ServiceResponse {
-    let (record, stamp) = try present(id, entity)
-    if try call.precondition("if-none-match") == stamp {
-      return ServiceResponse(status: 304, headers: Self.tags(stamp))
-    }
-    if let match = try call.precondition("if-match"), match != -1, match != stamp {
-      throw Refusal.modifiedMeanwhile(RecordJSON.object(record, stamp: stamp), stamp).error
-    }
-    let fields = try ListQuery(call.pairs).fields
-    return .json(
-      RecordJSON.data(RecordJSON.object(record, stamp: stamp, fields: fields)), headers: Self.tags(stamp))
+  static func totals(_ count: Int) -> [String: String] {
+    ["Total-Objects": "\(count)", "Total-Records": "\(count)"]
   }
 
-  private mutating func put(_ call: Call, _ id: RecordID, _ entity: Entity) throws(SyncError)
-    -> ServiceResponse
-  {
-    let sent = try SentRecord(call.body, isOptional: true)
-    if let named = sent.id, !named.isSameUTF8(as: id.key) {
-      throw Refusal.parameter("data.id", "is not the record's id", in: "body").error
+  private func get(_ call: Call, _ key: String, _ entity: Entity) throws(SyncError) -> ServiceResponse {
+    let seen = try present(key, entity).seen
+    if try call.precondition("if-none-match") == seen.stamp {
+      return ServiceResponse(status: 304, headers: Self.tags(seen.stamp))
     }
-    let seen = try seen(id, entity)
-    if seen.record == nil, !seen.isHidden, !RecordJSON.isNewID(id.key) {
+    try checkPreconditions(call, seen)
+    return seen.response(fields: try ListQuery(call.pairs).fields)
+  }
+
+  private mutating func put(
+    _ call: Call, _ key: String, _ entity: Entity
+  ) throws(SyncError) -> ServiceResponse {
+    let sent = try SentRecord(call.request.body, isOptional: true)
+    try sent.check(isOf: key)
+    let seen = try seen(key, entity)
+    if seen.record == nil, !seen.isHidden, !RecordJSON.isNewID(key) {
       throw Refusal.parameter("id", "Invalid object id", in: "path").error
     }
-    if !seen.isHidden { try checkPreconditions(call, id, seen.record, seen.stamp) }
-    return try write(sent.members, to: id, entity, over: seen, renews: true)
+    if !seen.isHidden { try checkPreconditions(call, seen) }
+    return try write(sent.members, over: seen, entity, renews: true)
   }
 
   private mutating func create(_ call: Call, _ entity: Entity) throws(SyncError) -> ServiceResponse {
-    let sent = try SentRecord(call.body, isOptional: true)
-    let id = RecordID(type: entity.type, key: sent.id ?? Self.newKey())
-    guard RecordJSON.isNewID(id.key) else {
+    let sent = try SentRecord(call.request.body, isOptional: true)
+    let key = sent.id ?? Self.newKey()
+    guard RecordJSON.isNewID(key) else {
       throw Refusal.parameter("data.id", "Invalid object id", in: "body").error
     }
-    let seen = try seen(id, entity)
-    if let record = seen.record {
-      try checkPreconditions(call, id, record, seen.stamp)
-      return .json(
-        RecordJSON.data(RecordJSON.object(record, stamp: seen.stamp)), headers: Self.tags(seen.stamp))
-    }
-    return try write(sent.members, to: id, entity, over: seen)
+    let seen = try seen(key, entity)
+    if seen.record == nil { return try write(sent.members, over: seen, entity) }
+    try checkPreconditions(call, seen)
+    return seen.response()
   }
 
-  private mutating func patch(_ call: Call, _ id: RecordID, _ entity: Entity) throws(SyncError)
-    -> ServiceResponse
-  {
-    let type = call.headers["content-type"].map { $0.prefix { $0 != ";" }.lowercased() } ?? "application/json"
-    guard type != "application/json-patch+json" else {
+  private mutating func patch(
+    _ call: Call, _ key: String, _ entity: Entity
+  ) throws(SyncError) -> ServiceResponse {
+    guard call.contentType != "application/json-patch+json" else {
       throw Refusal(415, 107, "A patch is application/json or application/merge-patch+json.").error
     }
-    let sent = try SentRecord(call.body, isOptional: false)
-    let (record, stamp) = try present(id, entity)
-    try checkPreconditions(call, id, record, stamp)
-    if let named = sent.id, !named.isSameUTF8(as: id.key) {
-      throw Refusal.parameter("data.id", "is not the record's id", in: "body").error
-    }
-    guard var old = try? FieldMap(record.payload) else {
+    let sent = try SentRecord(call.request.body, isOptional: false)
+    let (seen, record) = try present(key, entity)
+    try checkPreconditions(call, seen)
+    try sent.check(isOf: key)
+    guard let old = try? FieldMap(record.payload).withoutServers else {
       throw Refusal(400, 107, "The stored record is no JSON object: replace it whole.").error
     }
-    (old["id"], old["last_modified"]) = (nil, nil)
-    let members = sent.patching(old, merging: type == "application/merge-patch+json")
-    return try write(members, to: id, entity, over: Seen(record: record, stamp: stamp))
+    let merges = call.contentType == "application/merge-patch+json"
+    return try write(old.patched(by: sent.members, merging: merges), over: seen, entity)
   }
 
-  private mutating func delete(_ call: Call, _ id: RecordID, _ entity: Entity) throws(SyncError)
-    -> ServiceResponse
-  {
-    let (record, stamp) = try present(id, entity)
-    try checkPreconditions(call, id, record, stamp)
-    guard allows(record, caller.writes(id.type), entity) else { throw Refusal.forbidden.error }
-    let new = try remove(id, entity)
-    return .json(
-      RecordJSON.data(RecordJSON.tombstone(id.key, stamp: new), permissions: false), headers: Self.tags(new))
+  private mutating func delete(
+    _ call: Call, _ key: String, _ entity: Entity
+  ) throws(SyncError) -> ServiceResponse {
+    let (seen, record) = try present(key, entity)
+    try checkPreconditions(call, seen)
+    guard allows(record, caller.writes(entity.type), entity) else { throw Refusal.forbidden.error }
+    let stamp = try store(nil, of: seen.id, entity).stamp
+    return .data(RecordJSON.tombstone(key, stamp: stamp), headers: Self.tags(stamp))
   }
 
   /// The key of a record whose client has chosen none: a random UUID.
@@ -306,133 +278,113 @@ struct Exchange {
   ///
   /// - Parameter renews: Whether the same content gets a new timestamp, as a `PUT` gives it.
   private mutating func write(
-    _ members: FieldMap, to id: RecordID, _ entity: Entity, over seen: Seen, renews: Bool = false
+    _ members: FieldMap, over seen: Seen, _ entity: Entity, renews: Bool = false
   ) throws(SyncError) -> ServiceResponse {
-    let scope = caller.writes(id.type)
-    // The answer for a record that the caller may not see is the one for a forbidden new record.
-    if seen.isHidden { throw Refusal.forbidden.error }
-    if let old = seen.record, !allows(old, scope, entity) { throw Refusal.forbidden.error }
     var whole = FieldMap()
-    whole["id"] = JSONString.quoted(id.key)[...]
+    whole[scalar: "id"] = .string(seen.id.key)
     for name in members.fields { whole[name] = members[name] }
-    var new = Record(id: id, version: .unversioned, payload: whole.payload, fields: [])
+    var new = Record(id: seen.id, version: .unversioned, payload: whole.payload, fields: [])
     new.payload = entity.keepingImmutable(new.payload, seen.record?.payload)
     new = new.withFields(of: entity)
-    guard allows(new, scope, entity) else { throw Refusal.forbidden.error }
-    let record: Record
+    // The answer for a record that the caller may not see is the one for a forbidden new record.
+    let copies = [seen.record, new].compactMap(\.self)
+    guard !seen.isHidden, copies.allSatisfy({ allows($0, caller.writes(entity.type), entity) }) else {
+      throw Refusal.forbidden.error
+    }
+    let (record, stamp) = try store(new, members, of: seen.id, entity, renews: renews)
+    return Seen(id: seen.id, record: record, stamp: stamp).response(status: seen.record == nil ? 201 : 200)
+  }
+
+  /// Writes a record or, without one, deletes it; returns it as it is then, and its timestamp.
+  private mutating func store(
+    _ new: Record?, _ members: FieldMap = FieldMap(), of id: RecordID, _ entity: Entity, renews: Bool = false
+  ) throws(SyncError) -> (record: Record?, stamp: Int64) {
+    var record = new
     switch writer {
-    case .origin(let transaction): record = try put(new, entity, in: transaction)
+    case .origin(let transaction): record = try accept(new, of: id, entity, in: transaction)
     case .gateway(var batch):
-      try batch.set(id) { (fields) throws(SyncError) in
-        // The members of the upstream's server stay as they are.
-        for name in fields.fields where name != "id" && name != "last_modified" && members[name] == nil {
-          fields[name] = nil
+      if new == nil {
+        try batch.delete(id)
+      } else {
+        try batch.set(id) { (fields) throws(SyncError) in
+          // The members of the upstream's server stay as they are.
+          for name in fields.withoutServers.fields where members[name] == nil { fields[name] = nil }
+          for name in members.fields { fields[name] = members[name] }
         }
-        for name in members.fields { fields[name] = members[name] }
+        record = try batch.record(id)
+        if record == nil { throw Refusal.missing("record", id.key).error }
       }
       writer = .gateway(batch)
-      guard let written = try batch.record(id) else { throw Refusal.missing("record", id.key).error }
-      record = written
     case nil: throw Refusal.wrongMethod.error
     }
-    guard let transaction else { throw Refusal.wrongMethod.error }
-    let stamp = try ledger.note(record, of: id, entity, in: transaction, at: now, renews: renews)
-    return .json(
-      RecordJSON.data(RecordJSON.object(record, stamp: stamp)), status: seen.record == nil ? 201 : 200,
-      headers: Self.tags(stamp))
+    var notes = StoreChanges()
+    let stamp = try ledger.note(record, of: id, renews: renews, in: &notes)
+    if !notes.isEmpty { try writer?.transaction.apply(notes) }
+    return (record, stamp)
   }
 
-  private var transaction: (any StoreTransaction)? {
-    switch writer {
-    case .origin(let transaction): transaction
-    case .gateway(let batch): batch.transaction
-    case nil: nil
-    }
-  }
-
-  /// Accepts a copy as the origin's own.
-  private func put(_ new: Record, _ entity: Entity, in transaction: any StoreTransaction) throws(SyncError)
-    -> Record
-  {
-    var record = new
-    guard let version = (try? entity.schemaVersion(of: new.payload)) ?? nil, version <= entity.schemaVersion
-    else {
-      throw Refusal.parameter(
-        "data", "The schema version is not supported; the service has \(entity.schemaVersion).", in: "body"
-      ).error
-    }
-    let targets = entity.requiredReferences(of: record)
-    if let missing = try transaction.absent(among: targets).first {
-      throw Refusal.parameter(
-        "data", "refers to \(missing.type), whose record is not here; write that first", in: "body"
-      )
-      .error
-    }
-    record.schemaVersion = version
-    record.version = try nextVersion(of: new.id, in: transaction)
-    try transaction.apply {
-      $0.released = [.record(new.id)]
-      $0.dequeued = [new.id]
-      $0.put = [record]
-    }
-    return record
-  }
-
-  private func nextVersion(of id: RecordID, in transaction: any StoreTransaction) throws(SyncError) -> Version
-  {
-    var version = Version(modifiedAt: now)
-    if let known = try transaction.state(of: id)?.version, known != .unversioned, known >= version {
-      version = known
-      version.modifiedAt = max(now, known.modifiedAt + .milliseconds(1))
-    }
-    return version
-  }
-
-  /// Deletes a record, and returns the deletion's timestamp.
-  private mutating func remove(_ id: RecordID, _ entity: Entity) throws(SyncError) -> Int64 {
-    switch writer {
-    case .origin(let transaction):
-      guard try transaction.referenced(among: [id]).isEmpty else {
+  /// Accepts a copy or a deletion as the origin's own; returns the copy as it is kept.
+  private func accept(
+    _ new: Record?, of id: RecordID, _ entity: Entity, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Record? {
+    var changes = StoreChanges()
+    (changes.released, changes.dequeued) = ([.record(id)], [id])
+    let version = try nextVersion(of: id)
+    if var record = new {
+      guard let schemaVersion = (try? entity.schemaVersion(of: record.payload)) ?? nil,
+        schemaVersion <= entity.schemaVersion
+      else {
+        throw Refusal.parameter(
+          "data", "The schema version is not supported; the service has \(entity.schemaVersion).", in: "body"
+        ).error
+      }
+      if let missing = try snapshot.absent(among: entity.requiredReferences(of: record)).first {
+        throw Refusal.parameter(
+          "data", "refers to \(missing.type), whose record is not here; write that first", in: "body"
+        ).error
+      }
+      (record.schemaVersion, record.version) = (schemaVersion, version)
+      changes.put = [record]
+    } else {
+      guard try snapshot.referenced(among: [id]).isEmpty else {
         throw Refusal(400, 107, "Other records refer to this one: delete those first.").error
       }
-      let tombstone = Tombstone(id: id, version: try nextVersion(of: id, in: transaction))
-      try transaction.apply {
-        $0.released = [.record(id)]
-        $0.dequeued = [id]
-        $0.deleted = [tombstone]
-      }
-    case .gateway(var batch):
-      try batch.delete(id)
-      writer = .gateway(batch)
-    case nil: throw Refusal.wrongMethod.error
+      changes.deleted = [Tombstone(id: id, version: version)]
     }
-    guard let transaction else { throw Refusal.wrongMethod.error }
-    return try ledger.note(nil, of: id, entity, in: transaction, at: now)
+    try transaction.apply(changes)
+    return changes.put.first
+  }
+
+  private func nextVersion(of id: RecordID) throws(SyncError) -> Version {
+    let now = ledger.now
+    guard var known = try snapshot.state(of: id)?.version, known != .unversioned,
+      known >= Version(modifiedAt: now)
+    else { return Version(modifiedAt: now) }
+    known.modifiedAt = max(now, known.modifiedAt + .milliseconds(1))
+    return known
   }
 
   private mutating func deleteList(_ call: Call, _ entity: Entity) throws(SyncError) -> ServiceResponse {
     let query = try ListQuery(call.pairs)
     try checkList(call, query, entity)
     // Without a limit, no page ends the list.
-    var page = Page()
-    if query.limit == nil, query.token == nil {
-      try visit(query, entity) { page.items.append($0) }
-    } else {
-      page = try self.page(call, query, entity, withTombstones: false)
-    }
+    let isWhole = query.limit == nil && query.token == nil
+    var page = isWhole ? Page() : try self.page(call, query, entity, withTombstones: false)
+    if isWhole { try visit(query, entity) { page.items.append($0) } }
     for item in page.items {
       guard let record = item.record, allows(record, caller.writes(entity.type), entity) else {
         throw Refusal.forbidden.error
       }
     }
     // Of records that refer to each other, those that refer go first.
-    let ids = page.items.map(\.id)
-    guard try snapshot.referenced(among: ids).isEmpty else {
+    guard try snapshot.referenced(among: page.items.map(\.id)).isEmpty else {
       throw Refusal(400, 107, "Other records refer to some of these: delete those first.").error
     }
-    var tombstones: [[UInt8]] = []
-    for id in ids { tombstones.append(RecordJSON.tombstone(id.key, stamp: try remove(id, entity))) }
+    for place in page.items.indices {
+      let stamp = try store(nil, of: page.items[place].id, entity).stamp
+      page.items[place] = Item(id: page.items[place].id, stamp: stamp)
+    }
     page.headers.merge(Self.tags(last(entity.type))) { $1 }
-    return .json(RecordJSON.list(tombstones), headers: page.headers)
+    return page.response()
   }
 }

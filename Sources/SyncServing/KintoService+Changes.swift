@@ -1,4 +1,3 @@
-import SyncJSON
 import SyncModels
 import SyncPorts
 import Synchronization
@@ -16,42 +15,27 @@ extension KintoService {
     guard call.reads else { throw Refusal.wrongMethod.error }
     let query = try ListQuery(call.pairs)
     let known = try call.precondition("if-none-match")
-    if call.headers["accept"]?.contains("text/event-stream") ?? false {
-      let start = call.headers["last-event-id"].flatMap { Int64($0) } ?? query.since
+    if call.request.wantsEvents {
+      let start = call.request.headers["last-event-id"].flatMap { Int64($0) } ?? query.since
       return ServiceResponse(
         status: 200, headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
         body: .stream(events(to: caller, after: start)))
     }
-    let end = now + Self.wait(call.headers["prefer"])
-    while true {
-      let courses = try await courses(of: caller)
-      let last = courses.map(\.last).max() ?? 0
-      let shown = courses.filter { course in
-        course.last > query.after && course.last < query.before
-          && query.condition?.isSatisfied { name in
-            name == "bucket" ? .string(bucket) : name == "collection" ? .string(course.type.rawValue) : .null
-          } ?? true
-      }
-      if known != last || now >= end {
-        let headers = [
-          "ETag": "\"\(last)\"", "Total-Objects": "\(shown.count)", "Total-Records": "\(shown.count)",
-        ]
-        if known == last { return ServiceResponse(status: 304, headers: headers) }
-        return .json(RecordJSON.list(shown.map { json($0.type, $0.last) }), headers: headers)
-      }
-      try await pause()
+    let end = now + Self.wait(call.request.headers["prefer"])
+    let courses = try await courses(of: caller, until: end) { ($0.first?.last ?? 0) != known }
+    let last = courses.first?.last ?? 0
+    let shown = courses.filter { course in
+      query.hasTime(course.last)
+        && query.condition?.isSatisfied { name in
+          name == "bucket" ? .string(bucket) : name == "collection" ? .string(course.type.rawValue) : .null
+        } ?? true
     }
+    let headers = Exchange.totals(shown.count).merging(["ETag": "\"\(last)\""]) { $1 }
+    if known == last { return ServiceResponse(status: 304, headers: headers) }
+    return .data(.json(shown.map(json)), headers: headers)
   }
 
   private var now: Timestamp { clock.timestamp }
-
-  private func pause() async throws(SyncError) {
-    do {
-      try await clock.pause(for: Self.pace)
-    } catch {
-      throw SyncError(.cancelled, during: "waiting for changes")
-    }
-  }
 
   /// The wait that a client prefers (RFC 7240).
   private static func wait(_ preference: String?) -> Duration {
@@ -64,17 +48,32 @@ extension KintoService {
     return .zero
   }
 
-  /// The timestamps of the types that a caller may read, newest first.
+  /// A type and its latest timestamp.
+  typealias Course = (type: RecordType, last: Int64)
+
+  /// The timestamps of the types that a caller may read, newest first, once they satisfy a condition,
+  /// at the latest at a time.
   private func courses(
-    of caller: ServiceCaller
-  ) async throws(SyncError) -> [(type: RecordType, last: Int64)] {
+    of caller: ServiceCaller, until end: Timestamp, _ isAwaited: ([Course]) -> Bool
+  ) async throws(SyncError) -> [Course] {
+    while true {
+      let courses = try await courses(of: caller)
+      if isAwaited(courses) || now >= end { return courses }
+      do {
+        try await clock.pause(for: Self.pace)
+      } catch {
+        throw SyncError(.cancelled, during: "waiting for changes")
+      }
+    }
+  }
+
+  private func courses(of caller: ServiceCaller) async throws(SyncError) -> [Course] {
     let time = now
     let cached = shared.courses.withLock { cache -> [RecordType: Ledger.Course]? in
       guard let cache, cache.at <= time, time < cache.at + Self.pace else { return nil }
       return cache.courses
     }
-    let courses: [RecordType: Ledger.Course]
-    if let cached { courses = cached } else { courses = try await readCourses(at: time) }
+    let courses = if let cached { cached } else { try await readCourses(at: time) }
     return courses.filter { caller.reads($0.key) != .nothing && schema[$0.key] != nil }
       .map { ($0.key, $0.value.last) }.sorted { ($1.last, $0.type) < ($0.last, $1.type) }
   }
@@ -88,13 +87,13 @@ extension KintoService {
     }
     let schema = schema
     var courses = try await store.read { (snapshot) throws(SyncError) -> [RecordType: Ledger.Course]? in
-      let ledger = try Ledger(in: snapshot)
-      return try ledger.isCurrent(in: snapshot, schema, tracking: []) ? ledger.courses : nil
+      let ledger = try Ledger(schema, in: snapshot, at: time)
+      return try ledger.isCurrent() ? ledger.courses : nil
     }
     if courses == nil {
       courses = try await store.write(.app) { (transaction) throws(SyncError) in
-        var ledger = try Ledger(in: transaction)
-        try ledger.catchUp(in: transaction, schema, tracking: [], at: time)
+        var ledger = try Ledger(schema, in: transaction, at: time)
+        try ledger.catchUp(in: transaction)
         return ledger.courses
       }
     }
@@ -103,40 +102,49 @@ extension KintoService {
     return read
   }
 
-  private func json(_ type: RecordType, _ last: Int64) -> [UInt8] {
+  private func json(_ course: Course) -> [UInt8] {
     // An id of its own for each collection, as the plugin gives one.
-    let digest = String(ContentDigest.of("\(bucket)/\(type)"), radix: 16)
-    var json = Array("{\"id\":\"\(digest)\",\"last_modified\":\(last),\"bucket\":".utf8)
-    JSONString.append(bucket, to: &json)
-    json += Array(",\"collection\":".utf8)
-    JSONString.append(type.rawValue, to: &json)
-    json.append(UInt8(ascii: "}"))
-    return json
+    .json([
+      "id": .json(String(ContentDigest.of("\(bucket)/\(course.type)"), radix: 16)),
+      "last_modified": .json(course.last), "bucket": .json(bucket), "collection": .json(course.type.rawValue),
+    ])
   }
 
   /// Events of the collections that changed after a timestamp; without one, first of all.
   private func events(to caller: ServiceCaller, after start: Int64?) -> @Sendable () async -> [UInt8]? {
     let sent = SentEvents(start ?? 0)
     return {
-      let end = now + .seconds(15)
-      while true {
-        do throws(SyncError) {
-          let news = try await courses(of: caller).reversed().filter { sent.isNews($0.type, $0.last) }
-          if !news.isEmpty {
-            var text: [UInt8] = []
-            for (type, last) in news {
-              text += Array("event: change\nid: \(last)\ndata: ".utf8) + json(type, last) + Array("\n\n".utf8)
-            }
-            return text
-          }
-          // A comment now and then shows that the connection lives.
-          if now >= end { return Array(": \n\n".utf8) }
-          try await pause()
-        } catch {
-          // The client connects again, with the last event's id.
-          return nil
+      do throws(SyncError) {
+        let courses = try await courses(of: caller, until: now + .seconds(15)) {
+          $0.contains(where: sent.lacks)
         }
+        let news = courses.reversed().filter(sent.lacks)
+        sent.add(news)
+        // A comment now and then shows that the connection lives.
+        if news.isEmpty { return Array(": \n\n".utf8) }
+        return news.flatMap {
+          Array("event: change\nid: \($0.last)\ndata: ".utf8) + json($0) + Array("\n\n".utf8)
+        }
+      } catch {
+        // The client connects again, with the last event's id.
+        return nil
       }
     }
+  }
+}
+
+/// What one stream of events has sent: the last timestamp of each type.
+private final class SentEvents: Sendable {
+  private let start: Int64
+  private let sent = Mutex<[RecordType: Int64]>([:])
+
+  init(_ start: Int64) { self.start = start }
+
+  func lacks(_ course: KintoService.Course) -> Bool {
+    course.last > sent.withLock { $0[course.type] } ?? start
+  }
+
+  func add(_ courses: [KintoService.Course]) {
+    sent.withLock { sent in for course in courses { sent[course.type] = course.last } }
   }
 }

@@ -1,5 +1,4 @@
 public import SyncCore
-import SyncJSON
 public import SyncModels
 public import SyncPorts
 import Synchronization
@@ -65,7 +64,7 @@ public struct KintoService: Sendable {
   /// What the copies of a service share.
   final class Shared: Sendable {
     let schema: Mutex<SyncSchema>
-    let running = Mutex(0)
+    let running = Atomic(0)
     /// The timestamps of all types, as one of the waiting clients read them last.
     let courses = Mutex<(at: Timestamp, courses: [RecordType: Ledger.Course])?>(nil)
 
@@ -101,8 +100,8 @@ public struct KintoService: Sendable {
     if case .origin = mode { try await store.register(schema) }
     let now = clock.timestamp
     try await store.write(.app) { (transaction) throws(SyncError) in
-      var ledger = try Ledger(in: transaction)
-      try ledger.catchUp(in: transaction, schema, tracking: [], at: now)
+      var ledger = try Ledger(schema, in: transaction, at: now)
+      try ledger.catchUp(in: transaction)
     }
   }
 
@@ -113,24 +112,19 @@ public struct KintoService: Sendable {
   ///
   /// Failures are answers too: in Kinto's shape, without contents of records.
   public func respond(to request: ServiceRequest) async -> ServiceResponse {
-    let running = shared.running.withLock { running in
-      running += 1
-      return running
-    }
-    var ends = true
-    defer { if ends { shared.running.withLock { $0 -= 1 } } }
+    let running = shared.running.add(1, ordering: .relaxed).newValue
+    var isLoad = true
+    defer { if isLoad { shared.running.subtract(1, ordering: .relaxed) } }
     var response: ServiceResponse
     if running > options.concurrentRequests {
-      var refusal = Refusal(503, 201, "Too many requests at once. Try again later.")
-      refusal.headers["Retry-After"] = "1"
-      response = refusal.response
+      response = Refusal.overload.response
     } else if request.method == "OPTIONS" {
       response = ServiceResponse(status: 200)
     } else if let caller = await caller(of: request) {
       // Those who wait for changes do not count as load.
       if request.isPatient {
-        ends = false
-        shared.running.withLock { $0 -= 1 }
+        isLoad = false
+        shared.running.subtract(1, ordering: .relaxed)
       }
       response = await answer(request, to: caller)
     } else {
@@ -162,17 +156,18 @@ public struct KintoService: Sendable {
     do throws(SyncError) {
       var call = try Call(request, publicOrigin: options.publicOrigin)
       // Pages of web sites may send any other type without asking.
-      let type = request.headers["content-type"]?.prefix { $0 != ";" }.lowercased() ?? ""
+      let type = call.contentType ?? ""
       guard request.body.isEmpty || type.hasPrefix("application/") && type.hasSuffix("json") else {
         throw Refusal(415, 107, "The Content-Type should be application/json.").error
       }
-      if call.path == .batch { return try await batch(call, caller) }
-      if call.isAboutChanges { return try await changes(call, caller) }
-      if call.path == .root || call.path == .heartbeat { return root(call, caller) }
-      if call.method == "PUT", case .collection(let name, let type) = call.path, name == bucket {
-        call.isNews = try await declare(RecordType(type), caller)
+      if call.path == ServicePath.changes { return try await changes(call, caller) }
+      switch call.path.resource {
+      case .batch: return try await batch(call, caller)
+      case .root, .heartbeat: return root(call, caller)
+      default:
+        call.isNews = try await declares(call, caller)
+        return try await answers([call], caller)[0]
       }
-      return try await answers([call], caller)[0]
     } catch {
       return (Refusal(error) ?? Refusal(failure: error)).response
     }
@@ -180,27 +175,30 @@ public struct KintoService: Sendable {
 
   func root(_ call: Call, _ caller: ServiceCaller) -> ServiceResponse {
     guard call.reads else { return Refusal.wrongMethod.response }
-    if call.path == .heartbeat { return .json(Array("{\"storage\":true}".utf8)) }
-    var json = Array("{\"project_name\":\"CanonicalSync\",\"project_version\":".utf8)
-    JSONString.append(LibraryVersion.current, to: &json)
-    json += Array(",\"http_api_version\":\"1.23\",\"url\":".utf8)
-    JSONString.append("\(call.origin)/v1/", to: &json)
-    json += Array(
-      ",\"settings\":{\"batch_max_requests\":\(options.batchLimit),\"readonly\":false},\"capabilities\":{\"changes\":{\"description\":\"Track modifications of records and store the collection timestamps into a dedicated bucket and collection.\"}},\"user\":{\"id\":"
-        .utf8)
-    JSONString.append(caller.id, to: &json)
-    return .json(json + Array("}}".utf8))
+    if call.path.resource == .heartbeat { return .json(.json(["storage": Array("true".utf8)])) }
+    let changes =
+      "Track modifications of records and store the collection timestamps into a dedicated bucket and collection."
+    return .json(
+      .json([
+        "project_name": .json("CanonicalSync"), "project_version": .json(LibraryVersion.current),
+        "http_api_version": .json("1.23"), "url": .json("\(call.origin)/v1/"),
+        "settings": .json([
+          "batch_max_requests": .json(options.batchLimit), "readonly": Array("false".utf8),
+        ]),
+        "capabilities": .json(["changes": .json(["description": .json(changes)])]),
+        "user": .json(["id": .json(caller.id)]),
+      ]))
   }
 
-  /// Declares a new collection of an origin; returns whether it is new.
-  private func declare(_ type: RecordType, _ caller: ServiceCaller) async throws(SyncError) -> Bool {
-    guard schema[type] == nil else { return false }
+  /// Declares the collection that a request puts into an origin; returns whether it is new.
+  private func declares(_ call: Call, _ caller: ServiceCaller) async throws(SyncError) -> Bool {
+    guard call.method == "PUT", call.path.resource == .collection, call.path.bucket == bucket,
+      let type = call.path.type, schema[type] == nil
+    else { return false }
     guard case .origin = mode, options.allowsNewCollections, caller.writes(type) == .everything else {
       throw Refusal.forbidden.error
     }
-    let known: [Entity] = try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.registeredEntities()
-    }
+    let known = try await registered()
     let schema: SyncSchema
     do throws(SyncError) {
       schema = try SyncSchema(known.contains { $0.type == type } ? known : known + [Entity(type)])
@@ -212,85 +210,82 @@ public struct KintoService: Sendable {
     return true
   }
 
+  private func registered() async throws(SyncError) -> [Entity] {
+    try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() }
+  }
+
   /// Answers the requests of a batch in one transaction, each on its own.
   private func batch(_ call: Call, _ caller: ServiceCaller) async throws(SyncError) -> ServiceResponse {
     guard call.method == "POST" else { throw Refusal.wrongMethod.error }
-    let parts = try BatchRequest.read(call.body, limit: options.batchLimit)
-    var calls: [Call?] = []
-    var refusals: [Refusal] = []
+    let parts = try ServiceRequest.batch(call.request.body, limit: options.batchLimit)
+    var calls: [Call] = []
+    // Refusals in their places, `nil` for what is answered below.
+    var refused: [ServiceResponse?] = []
     for part in parts {
       do throws(SyncError) {
-        let inner = try Call(part.request, publicOrigin: call.origin)
-        if inner.path == .batch || inner.isAboutChanges { throw Refusal.wrongMethod.error }
-        calls.append(inner)
-      } catch {
-        refusals.append(Refusal(error) ?? Refusal(failure: error))
-        calls.append(nil)
-      }
-    }
-    for place in calls.indices where calls[place]?.method == "PUT" {
-      if case .collection(let name, let type)? = calls[place]?.path, name == bucket {
+        var inner = try Call(part, publicOrigin: call.origin)
+        if inner.path.resource == .batch || inner.path == ServicePath.changes {
+          throw Refusal.wrongMethod.error
+        }
         // What cannot be declared is answered in its place.
-        calls[place]?.isNews = (try? await declare(RecordType(type), caller)) ?? false
+        inner.isNews = (try? await declares(inner, caller)) ?? false
+        calls.append(inner)
+        refused.append(nil)
+      } catch {
+        refused.append((Refusal(error) ?? Refusal(failure: error)).response)
       }
     }
-    let whole = calls.compactMap(\.self)
-    let answers = whole.isEmpty ? [] : try await answers(whole, caller)
-    var (next, refused) = (answers.makeIterator(), refusals.makeIterator())
-    let responses = calls.map { $0 == nil ? refused.next()?.response : next.next() }
-    return .json(BatchRequest.body(zip(parts, responses.compactMap(\.self)).map { ($0, $1) }))
+    var answers = (calls.isEmpty ? [] : try await answers(calls, caller)).makeIterator()
+    let responses = refused.compactMap { $0 ?? answers.next() }
+    return .json(.json(["responses": .json(zip(parts, responses).map { $1.part(of: $0) })]))
   }
 
   /// Answers requests in one transaction, or in one snapshot if they only read.
   func answers(_ calls: [Call], _ caller: ServiceCaller) async throws(SyncError) -> [ServiceResponse] {
-    let types = Set(calls.compactMap { $0.type })
+    let types = Set(calls.compactMap(\.path.type)).sorted()
     if options.allowsNewCollections, types.contains(where: { self.schema[$0] == nil }) {
       // Another server of the store may have declared it.
-      let known = try SyncSchema(
-        try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() })
+      let known = try SyncSchema(try await registered())
       shared.schema.withLock { $0 = known }
     }
-    let hasRights = access != nil
-    let tracking = types.filter { caller.reads($0).condition != nil }
+    let tracking = Set(types.filter { caller.reads($0).condition != nil })
+    let limited = access == nil ? [] : types
     let (schema, service, now) = (self.schema, self, clock.timestamp)
-    if calls.allSatisfy(\.reads) {
+    let onlyReads = calls.allSatisfy(\.reads)
+    if onlyReads {
       let responses: [ServiceResponse]? = try await store.read { (snapshot) throws(SyncError) in
-        let ledger = try Ledger(in: snapshot)
-        guard try ledger.isCurrent(in: snapshot, schema, tracking: tracking) else { return nil }
-        if hasRights {
-          for type in types where ledger.courses[type] != nil {
-            guard try ledger.rightsStart(of: caller, type, in: snapshot) != nil else { return nil }
-          }
+        let ledger = try Ledger(schema, in: snapshot, at: now)
+        guard try ledger.isCurrent(tracking: tracking) else { return nil }
+        for type in limited where ledger.courses[type] != nil {
+          guard try ledger.rightsStart(of: caller, type) != nil else { return nil }
         }
-        var exchange = Exchange(service, schema, caller, snapshot, ledger, now)
+        var exchange = Exchange(service: service, caller: caller, ledger: ledger)
         return try exchange.answers(calls)
       }
       if let responses { return responses }
     }
-    let prepare = { @Sendable (transaction: any StoreTransaction) throws(SyncError) -> Exchange in
-      var ledger = try Ledger(in: transaction)
-      try ledger.catchUp(in: transaction, schema, tracking: tracking, at: now)
-      if hasRights {
-        for type in types.sorted() { try ledger.rememberRights(of: caller, type, in: transaction, at: now) }
-      }
-      return Exchange(service, schema, caller, transaction, ledger, now)
+    let answer = { @Sendable (writer: inout Exchange.Writer) throws(SyncError) -> [ServiceResponse] in
+      let transaction = writer.transaction
+      var ledger = try Ledger(schema, in: transaction, at: now)
+      try ledger.catchUp(in: transaction, tracking: tracking)
+      for type in limited { try ledger.rememberRights(of: caller, type, in: transaction) }
+      var exchange = Exchange(service: service, caller: caller, ledger: ledger, writer: writer)
+      let responses = try exchange.answers(calls)
+      try exchange.ledger.save(in: transaction)
+      writer = exchange.writer ?? writer
+      return responses
     }
-    if case .gateway(let edits) = mode, !calls.allSatisfy(\.reads) {
+    if case .gateway(let edits) = mode, !onlyReads {
       return try await edits.perform { (batch) throws(SyncError) in
-        var exchange = try prepare(batch.transaction)
-        exchange.writer = .gateway(batch)
-        let responses = try exchange.answers(calls)
-        if case .gateway(let edited) = exchange.writer { batch = edited }
-        try exchange.ledger.finish(in: batch.transaction)
+        var writer = Exchange.Writer.gateway(batch)
+        let responses = try answer(&writer)
+        if case .gateway(let edited) = writer { batch = edited }
         return responses
       }
     }
     return try await store.write(.app) { (transaction) throws(SyncError) in
-      var exchange = try prepare(transaction)
-      exchange.writer = .origin(transaction)
-      let responses = try exchange.answers(calls)
-      try exchange.ledger.finish(in: transaction)
-      return responses
+      var writer = Exchange.Writer.origin(transaction)
+      return try answer(&writer)
     }
   }
 }
@@ -301,63 +296,15 @@ extension ServiceResponse {
       status: status, headers: headers.merging(["Content-Type": "application/json"]) { a, _ in a },
       body: .bytes(body))
   }
-}
 
-/// A request as the API understands it.
-struct Call: Sendable {
-  var method: String
-  var path: ServicePath
-  var pairs: [(name: String, value: String)]
-  var headers: [String: String]
-  var body: [UInt8]
-  /// The path as it came, and the origin: for the addresses of next pages.
-  var address: String
-  var origin: String
-  /// Whether the request has just declared its collection.
-  var isNews = false
-
-  init(_ request: ServiceRequest, publicOrigin: String?) throws(SyncError) {
-    let halves = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let address = halves.first, let path = ServicePath(address) else { throw Refusal.unknownPath.error }
-    self.path = path
-    self.address = address.hasPrefix("/v1") ? String(address) : "/v1\(address)"
-    pairs = halves.count == 2 ? try PercentText.query(halves[1]) : []
-    (method, headers, body) = (request.method, request.headers, request.body)
-    // The header of a proxy; a client that sends it deceives itself alone.
-    let scheme = request.headers["x-forwarded-proto"] == "https" ? "https" : "http"
-    origin = publicOrigin ?? "\(scheme)://\(request.headers["host"] ?? "localhost")"
+  /// An answer with some data.
+  static func data(_ data: [UInt8], headers: [String: String] = [:]) -> ServiceResponse {
+    .json(.json(["data": data]), headers: headers)
   }
 
-  /// Whether the request changes nothing.
-  var reads: Bool { method == "GET" || method == "HEAD" }
-
-  var isAboutChanges: Bool { path == .records("monitor", "changes") }
-
-  /// The type that the request is about.
-  var type: RecordType? {
-    switch path {
-    case .collection(_, let type), .records(_, let type), .record(_, let type, _), .refusals(_, let type):
-      RecordType(type)
-    default: nil
-    }
-  }
-
-  /// The timestamp of a precondition; -1 for `*`.
-  func precondition(_ name: String) throws(SyncError) -> Int64? {
-    guard let text = headers[name] else { return nil }
-    if text == "*" || text == "\"*\"" { return -1 }
-    let bare = text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
-    guard bare.hasPrefix("\""), let time = try? ListQuery.timestamp(name, bare) else {
-      throw Refusal.parameter(name, "Invalid value for \(name)", in: "header").error
-    }
-    return time
-  }
-}
-
-extension ServiceRequest {
-  /// Whether the client waits until something changes.
-  var isPatient: Bool {
-    headers["accept"]?.contains("text/event-stream") ?? false || headers["prefer"]?.contains("wait") ?? false
+  /// An answer with one resource.
+  static func resource(_ data: [UInt8], _ headers: [String: String], status: Int = 200) -> ServiceResponse {
+    .json(.json(["data": data, "permissions": Array("{}".utf8)]), status: status, headers: headers)
   }
 }
 

@@ -1,3 +1,4 @@
+import SyncCore
 import SyncJSON
 import SyncModels
 import SyncPorts
@@ -53,33 +54,45 @@ struct Ledger {
     var digest: UInt64?
   }
 
+  /// What is left to list between two timestamps, both exclusive.
+  struct Span {
+    var after: Int64 = 0
+    var before: Int64 = .max
+    var isOver = false
+  }
+
   /// The most states that are kept of a record.
   static let maximumStates = 32
   private static let headKey = "served"
   private static let portion = 500
-  private static let newLine = UInt8(ascii: "\n")
 
+  /// The state of the store that the ledger is read from.
+  let snapshot: any StoreSnapshot
+  let schema: SyncSchema
+  let now: Timestamp
   private(set) var courses: [RecordType: Course] = [:]
-  private(set) var bytes: [UInt8] = []
   private var identity = ""
-  private(set) var position: Int64 = -1
+  private var position: Int64 = -1
+  /// The head as it is kept.
+  private var head = ""
 
   // MARK: The head
 
   /// Reads the ledger's head.
-  init(in snapshot: any StoreSnapshot) throws(SyncError) {
-    bytes = try snapshot.value(forKey: Self.headKey) ?? []
-    let lines: [String] = bytes.split(separator: Self.newLine).map { String(decoding: $0, as: UTF8.self) }
+  init(_ schema: SyncSchema, in snapshot: any StoreSnapshot, at now: Timestamp) throws(SyncError) {
+    (self.snapshot, self.schema, self.now) = (snapshot, schema, now)
+    head = String(decoding: try snapshot.value(forKey: Self.headKey) ?? [], as: UTF8.self)
+    let lines = head.split(separator: "\n")
     guard let first = lines.first?.split(separator: " ", maxSplits: 1), first.count == 2,
       let position = Int64(first[0])
     else { return }
     (self.position, identity) = (position, String(first[1]))
     for line in lines.dropFirst() {
       let words = line.split(separator: " ")
-      guard words.count == 4, let birth = Int64(words[1]), let last = Int64(words[2]),
-        let tracked = Int64(words[3])
-      else { throw Self.damaged }
-      courses[RecordType(String(words[0]))] = Course(birth: birth, last: last, tracked: tracked)
+      let numbers = words.dropFirst().compactMap { Int64($0) }
+      guard words.count == 4, numbers.count == 3 else { throw Self.damaged }
+      courses[RecordType(String(words[0]))] = Course(
+        birth: numbers[0], last: numbers[1], tracked: numbers[2])
     }
   }
 
@@ -90,28 +103,25 @@ struct Ledger {
     )
   }
 
-  /// Writes the head, if it has changed.
-  private mutating func save(in transaction: any StoreTransaction) throws(SyncError) {
+  /// Keeps the head, if it has changed.
+  mutating func save(in transaction: any StoreTransaction) throws(SyncError) {
     var text = "\(position) \(identity)\n"
     for (type, course) in courses.sorted(by: { $0.key < $1.key }) {
       text += "\(type) \(course.birth) \(course.last) \(course.tracked)\n"
     }
-    guard bytes != Array(text.utf8) else { return }
-    bytes = Array(text.utf8)
-    try transaction.setValue(bytes, forKey: Self.headKey)
+    if text == head { return }
+    head = text
+    try transaction.setValue(Array(text.utf8), forKey: Self.headKey)
   }
 
   // MARK: Following the store
 
-  /// Whether every commit up to a snapshot has its timestamps.
+  /// Whether every commit up to the snapshot has its timestamps.
   ///
   /// A service's own writes, and acknowledged ones, come back as commits whose records are as the
   /// ledger has them.
-  func isCurrent(
-    in snapshot: any StoreSnapshot, _ schema: SyncSchema, tracking: Set<RecordType>
-  ) throws(SyncError) -> Bool {
-    let current = try snapshot.storeIdentity()
-    guard !bytes.isEmpty, identity == current else { return false }
+  func isCurrent(tracking: Set<RecordType> = []) throws(SyncError) -> Bool {
+    guard !head.isEmpty, identity == (try snapshot.storeIdentity()) else { return false }
     for entity in schema.entities {
       guard let course = courses[entity.type], course.tracked > 0 || !tracking.contains(entity.type) else {
         return false
@@ -120,95 +130,84 @@ struct Ledger {
     // Many records are compared once, by the transaction that moves the position on.
     guard case .records(let ids) = try snapshot.changes(after: StorePosition(position)).scope, ids.count <= 16
     else { return false }
-    let served = ids.filter { schema[$0.type] != nil }
-    for (id, record) in zip(served, try snapshot.records(withIDs: served)) {
-      guard try entry(of: id, in: snapshot)?.digest == record.map(Self.digest) else { return false }
+    for (id, record) in try served(ids) where try entry(of: id)?.digest != record.map(Self.digest) {
+      return false
     }
     return true
+  }
+
+  /// Those of some records whose types are served, and their copies.
+  private func served(_ ids: some Sequence<RecordID>) throws(SyncError) -> Zip2Sequence<[RecordID], [Record?]>
+  {
+    let served = ids.filter { schema[$0.type] != nil }
+    return zip(served, try snapshot.records(withIDs: served))
   }
 
   /// Gives timestamps to all that has changed.
   ///
   /// - Parameter tracking: Types whose former states are kept from now on.
   mutating func catchUp(
-    in transaction: any StoreTransaction, _ schema: SyncSchema, tracking: Set<RecordType>, at now: Timestamp
+    in transaction: any StoreTransaction, tracking: Set<RecordType> = []
   ) throws(SyncError) {
-    let current = try transaction.storeIdentity()
-    let changes = try transaction.changes(after: position < 0 ? nil : StorePosition(position))
-    let scope = position < 0 || identity != current ? ChangedRecords.everything : changes.scope
+    let current = try snapshot.storeIdentity()
+    let changes = try snapshot.changes(after: position < 0 ? nil : StorePosition(position))
+    let isOther = position < 0 || identity != current
+    let changed: ChangedRecords = isOther ? .everything : changes.scope
     for entity in schema.entities {
       let birth = max(now.milliseconds, courses.values.map(\.birth).max().map { $0 + 1 } ?? 1)
       var course = courses[entity.type] ?? Course(birth: birth, last: birth)
       if tracking.contains(entity.type), course.tracked == 0 { course.tracked = course.turn(at: now) }
       let isNew = courses[entity.type]?.tracked != course.tracked
       courses[entity.type] = course
-      if isNew, scope != .everything { try compare(entity, in: transaction, at: now) }
+      if isNew || changed == .everything { try compare(entity, in: transaction) }
     }
-    if case .records(let ids) = scope {
-      let served = ids.filter { schema[$0.type] != nil }
-      for (id, record) in zip(served, try transaction.records(withIDs: served)) {
-        if let entity = schema[id.type] { try note(record, of: id, entity, in: transaction, at: now) }
-      }
-    } else {
-      for entity in schema.entities { try compare(entity, in: transaction, at: now) }
+    if case .records(let ids) = changed {
+      var notes = StoreChanges()
+      for (id, record) in try served(ids) { try note(record, of: id, in: &notes) }
+      if !notes.isEmpty { try transaction.apply(notes) }
     }
     (identity, position) = (current, changes.position.number)
     try save(in: transaction)
   }
 
   /// Compares all of a type's records with the ledger, whose names alone are read.
-  private mutating func compare(
-    _ entity: Entity, in transaction: any StoreTransaction, at now: Timestamp
-  ) throws(SyncError) {
+  private mutating func compare(_ entity: Entity, in transaction: any StoreTransaction) throws(SyncError) {
     var known: [String: UInt64?] = [:]
-    var after: Int64 = 0
-    while true {
-      let places = try places(entity.type, after: after, before: .max, limit: Self.portion, in: transaction)
-      for place in places { known[place.id.key] = .some(place.digest) }
-      guard let last = places.last?.stamp, places.count == Self.portion else { break }
-      after = last
+    var span = Span()
+    while !span.isOver {
+      for place in try next(entity.type, in: &span) { known[place.id.key] = .some(place.digest) }
     }
     let keepsStates = courses[entity.type]?.tracked ?? 0 > 0
-    var last: String?
-    repeat {
-      let records = try transaction.records(Query(entity.type, afterKey: last, limit: Self.portion))
-      var changes = StoreChanges()
+    var portions = snapshot.portions(of: Query(entity.type))
+    while let records = try portions.next() {
+      var notes = StoreChanges()
       for record in records {
         let former = known.removeValue(forKey: record.id.key)
         if former == .some(.some(Self.digest(record))), !keepsStates { continue }
-        try note(
-          record, of: record.id, entity, in: transaction, at: now, isNew: former == nil, collecting: &changes)
+        try note(record, of: record.id, isNew: former == nil, in: &notes)
       }
-      if !changes.isEmpty { try transaction.apply(changes) }
-      last = records.count < Self.portion ? nil : records.last?.id.key
-    } while last != nil
-    for (key, digest) in known.sorted(by: { $0.key < $1.key }) where digest != nil || keepsStates {
-      try note(nil, of: RecordID(type: entity.type, key: key), entity, in: transaction, at: now)
+      if !notes.isEmpty { try transaction.apply(notes) }
     }
+    var notes = StoreChanges()
+    for (key, digest) in known.sorted(by: { $0.key < $1.key }) where digest != nil || keepsStates {
+      try note(nil, of: RecordID(type: entity.type, key: key), in: &notes)
+    }
+    if !notes.isEmpty { try transaction.apply(notes) }
   }
 
   /// Gives a record a timestamp if it is not as the ledger has it, and returns its timestamp.
   ///
-  /// - Parameter renews: Whether it gets one in any case.
+  /// - Parameters:
+  ///   - renews: Whether it gets one in any case.
+  ///   - isNew: Whether the ledger is known to lack it.
+  ///   - changes: Takes what is to be written.
   @discardableResult
   mutating func note(
-    _ record: Record?, of id: RecordID, _ entity: Entity, in transaction: any StoreTransaction,
-    at now: Timestamp, renews: Bool = false
+    _ record: Record?, of id: RecordID, renews: Bool = false, isNew: Bool = false,
+    in changes: inout StoreChanges
   ) throws(SyncError) -> Int64 {
-    var changes = StoreChanges()
-    let stamp = try note(
-      record, of: id, entity, in: transaction, at: now, renews: renews, collecting: &changes)
-    if !changes.isEmpty { try transaction.apply(changes) }
-    return stamp
-  }
-
-  @discardableResult
-  private mutating func note(
-    _ record: Record?, of id: RecordID, _ entity: Entity, in transaction: any StoreTransaction,
-    at now: Timestamp, renews: Bool = false, isNew: Bool = false, collecting changes: inout StoreChanges
-  ) throws(SyncError) -> Int64 {
-    guard var course = courses[id.type] else { throw Self.damaged }
-    let old = isNew ? nil : try entry(of: id, in: transaction)
+    guard var course = courses[id.type], let entity = schema[id.type] else { throw Self.damaged }
+    let old = isNew ? nil : try entry(of: id)
     let digest = record.map(Self.digest)
     let isUntracked = course.tracked > 0 && old?.states.isEmpty ?? false
     if old == nil, digest == nil { return 0 }
@@ -218,8 +217,7 @@ struct Ledger {
       course.last = max(now.milliseconds, course.last + 1)
       courses[id.type] = course
       if let old { changes.values.append(.init(Self.placeKey(id, old.stamp, old.digest), nil)) }
-      entry.stamp = course.last
-      entry.digest = digest
+      (entry.stamp, entry.digest) = (course.last, digest)
       changes.values.append(.init(Self.placeKey(id, entry.stamp, digest), [1]))
     }
     if course.tracked > 0 {
@@ -233,35 +231,60 @@ struct Ledger {
     return entry.stamp
   }
 
-  /// Keeps the head after writes of the service's own.
-  mutating func finish(in transaction: any StoreTransaction) throws(SyncError) { try save(in: transaction) }
-
   // MARK: Reading
 
   /// What is known of a record.
-  func entry(of id: RecordID, in snapshot: any StoreSnapshot) throws(SyncError) -> Entry? {
+  func entry(of id: RecordID) throws(SyncError) -> Entry? {
     guard let bytes = try snapshot.value(forKey: Self.recordKey(id)) else { return nil }
     guard let entry = Entry(bytes) else { throw Self.damaged }
     return entry
   }
 
-  /// The records between two timestamps, by ascending timestamps.
+  /// The next portion of the records between two timestamps, in the order of timestamps.
+  func next(_ type: RecordType, in span: inout Span, descends: Bool = false) throws(SyncError) -> [Place] {
+    if descends { return try last(type, in: &span) }
+    let places = try places(type, span, limit: Self.portion)
+    span.after = places.last?.stamp ?? span.after
+    span.isOver = places.count < Self.portion
+    return places
+  }
+
+  /// The next portion from the end.
   ///
-  /// - Parameters:
-  ///   - after: The timestamp after which to begin.
-  ///   - before: The timestamp before which to end.
-  func places(
-    _ type: RecordType, after: Int64, before: Int64, limit: Int, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> [Place] {
+  /// A store lists its keys upwards only. Timestamps differ, so a window of so many of them holds at
+  /// most as many records.
+  private func last(_ type: RecordType, in span: inout Span) throws(SyncError) -> [Place] {
+    guard let course = courses[type] else {
+      span.isOver = true
+      return []
+    }
+    let floor = max(span.after, course.birth - 1)
+    span.before = min(span.before, course.last + 1)
+    var width = Int64(Self.portion)
+    while true {
+      let start = max(floor, span.before - 1 - width)
+      let found = try places(type, Span(after: start, before: span.before), limit: Self.portion + 1)
+      if found.count > Self.portion {
+        width /= 2
+        continue
+      }
+      span.before = start + 1
+      span.isOver = start <= floor
+      if !found.isEmpty || span.isOver { return found.reversed() }
+      width = min(width * 8, 1 << 50)
+    }
+  }
+
+  private func places(_ type: RecordType, _ span: Span, limit: Int) throws(SyncError) -> [Place] {
     let prefix = Self.placePrefix(type)
-    let start = after < .max ? prefix + Self.hex(UInt64(max(0, after + 1))) : prefix + "~"
+    let start = span.after < .max ? prefix + Self.hex(UInt64(max(0, span.after + 1))) : prefix + "~"
     var places: [Place] = []
     for name in try snapshot.keys(withPrefix: prefix, after: start, limit: limit) {
       let rest = name.utf8.dropFirst(prefix.utf8.count)
       guard let stamp = Int64(String(decoding: rest.prefix(16), as: UTF8.self), radix: 16) else {
         throw Self.damaged
       }
-      guard stamp < before else { break }
+      guard stamp < span.before else { break }
       places.append(
         Place(
           stamp: stamp, id: RecordID(type: type, key: String(decoding: rest.dropFirst(34), as: UTF8.self)),
@@ -270,38 +293,11 @@ struct Ledger {
     return places
   }
 
-  /// The last records between two timestamps, by descending timestamps; `reached` is the timestamp
-  /// down to which there are no more.
-  ///
-  /// A store lists its keys upwards only. Timestamps differ, so a window of so many of them holds at
-  /// most as many records.
-  func placesBackwards(
-    _ type: RecordType, after: Int64, before: Int64, limit: Int, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> (places: [Place], reached: Int64) {
-    guard let course = courses[type] else { return ([], after) }
-    let floor = max(after, course.birth - 1)
-    var top = min(before, course.last + 1)
-    var width = Int64(limit)
-    while true {
-      let start = max(floor, top - 1 - width)
-      let found = try places(type, after: start, before: top, limit: limit + 1, in: snapshot)
-      if found.count > limit {
-        width /= 2
-      } else if found.isEmpty, start > floor {
-        (top, width) = (start + 1, min(width * 8, 1 << 50))
-      } else {
-        return (found.reversed(), start)
-      }
-    }
-  }
-
   // MARK: Rights
 
   /// The timestamp before which a caller's deltas of a type are void; `nil` if its scope is not the
   /// remembered one.
-  func rightsStart(
-    of caller: ServiceCaller, _ type: RecordType, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> Int64? {
+  func rightsStart(of caller: ServiceCaller, _ type: RecordType) throws(SyncError) -> Int64? {
     guard let bytes = try snapshot.value(forKey: Self.rightsKey(caller, type)) else { return nil }
     let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", maxSplits: 1)
     guard words.count == 2, let start = Int64(words[0]) else { throw Self.damaged }
@@ -312,17 +308,12 @@ struct Ledger {
   ///
   /// The first one begins with the type; another one is a change of the collection for the caller.
   mutating func rememberRights(
-    of caller: ServiceCaller, _ type: RecordType, in transaction: any StoreTransaction, at now: Timestamp
+    of caller: ServiceCaller, _ type: RecordType, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    guard try rightsStart(of: caller, type, in: transaction) == nil, var course = courses[type] else {
-      return
-    }
+    guard var course = courses[type], try rightsStart(of: caller, type) == nil else { return }
     let key = Self.rightsKey(caller, type)
-    var start: Int64 = 0
-    if try transaction.value(forKey: key) != nil {
-      start = course.turn(at: now)
-      courses[type] = course
-    }
+    let start = try snapshot.value(forKey: key) == nil ? 0 : course.turn(at: now)
+    courses[type] = course
     try transaction.setValue(Array("\(start) \(Self.scopeText(caller, type))".utf8), forKey: key)
     try save(in: transaction)
   }
@@ -383,20 +374,17 @@ struct Ledger {
 extension Ledger.Entry {
   /// Reads the form of ``bytes``: a line of the timestamp and the digest, and one for each state.
   init?(_ bytes: [UInt8]) {
-    let lines = bytes.split(separator: UInt8(ascii: "\n"))
-    guard let words = lines.first?.split(separator: UInt8(ascii: " ")), words.count == 2,
-      let stamp = Int64(String(decoding: words[0], as: UTF8.self))
-    else { return nil }
-    self.stamp = stamp
-    let digest = String(decoding: words[1], as: UTF8.self)
-    self.digest = UInt64(digest, radix: 16)
-    guard self.digest != nil || digest == "-" else { return nil }
-    for line in lines.dropFirst() {
-      guard let space = line.firstIndex(of: UInt8(ascii: " ")),
-        let from = Int64(String(decoding: line[..<space], as: UTF8.self))
-      else { return nil }
-      let rest = Array(line[(space + 1)...])
-      states.append(Ledger.State(from: from, fields: rest == [UInt8(ascii: "-")] ? nil : Payload(rest)))
+    var lines: [(stamp: Int64, rest: ArraySlice<UInt8>)] = []
+    for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
+      guard parts.count == 2, let stamp = Int64(String(decoding: parts[0], as: UTF8.self)) else { return nil }
+      lines.append((stamp, parts[1]))
+    }
+    guard let first = lines.first else { return nil }
+    (stamp, digest) = (first.stamp, UInt64(String(decoding: first.rest, as: UTF8.self), radix: 16))
+    if digest == nil, first.rest != Self.none { return nil }
+    states = lines.dropFirst().map {
+      .init(from: $0.stamp, fields: $0.rest == Self.none ? nil : Payload($0.rest))
     }
   }
 
@@ -405,10 +393,13 @@ extension Ledger.Entry {
     for state in states {
       bytes += Array("\n\(state.from) ".utf8)
       // A line break between tokens is white space.
-      bytes += state.fields.map { $0.bytes.map { $0 == 10 ? 32 : $0 } } ?? [UInt8(ascii: "-")]
+      bytes += state.fields.map { $0.bytes.map { $0 == 10 ? 32 : $0 } } ?? Array(Self.none)
     }
     return bytes
   }
+
+  /// Stands for a deleted record.
+  private static let none = [UInt8(ascii: "-")][...]
 
   /// Whether one of the record's states since a timestamp satisfies a condition.
   ///

@@ -3,25 +3,24 @@ import SyncModels
 
 /// What a list is asked for: filters, order and page.
 struct ListQuery {
-  /// The timestamps between which records lie, both exclusive.
-  var after: Int64 = 0
-  var before: Int64 = .max
+  /// The timestamps between which records lie.
+  private(set) var span = Ledger.Span()
   /// Whether timestamps were asked for, so that tombstones belong to the list.
-  var isDelta = false
-  /// Whether the delta begins with `_since`.
-  var since: Int64?
+  private var isDelta = false
+  /// Where the delta begins, if it has `_since`.
+  private(set) var since: Int64?
   /// The keys, if they are named.
-  var keys: [String]?
+  private(set) var keys: [String]?
   /// Every other filter; fields may be `id` and `last_modified` too.
-  var condition: Condition?
-  /// Patterns that texts match, by field.
-  var patterns: [(field: FieldName, parts: [String])] = []
+  private(set) var condition: Condition?
+  /// Patterns that texts match, by field: the parts between the asterisks.
+  private var patterns: [(field: FieldName, parts: [[UInt8]])] = []
   /// Whether tombstones are asked for, or everything but them.
-  var deleted: Bool?
-  var order: [Query.SortField] = []
-  var limit: Int?
-  var token: String?
-  var fields: Set<String>?
+  private var deleted: Bool?
+  private(set) var order: [Query.SortField] = []
+  private(set) var limit: Int?
+  private(set) var token: String?
+  private(set) var fields: Set<String>?
   /// The pairs but the token's, for the address of the next page.
   private(set) var pairs: [(name: String, value: String)] = []
 
@@ -44,10 +43,9 @@ struct ListQuery {
       if name != "_token" { self.pairs.append((name, value)) }
       switch name {
       case "_since":
-        let time = try Self.timestamp(name, value)
-        (since, isDelta, after) = (time, true, max(after, time))
-      case "_before", "_to":
-        (isDelta, before) = (true, min(before, try Self.timestamp(name, value)))
+        try bound(name, value, "gt_")
+        since = span.after
+      case "_before", "_to": try bound(name, value, "lt_")
       case "_limit":
         guard let number = Int(value), number >= 0 else {
           throw Refusal.parameter(name, "should be a number of records").error
@@ -56,13 +54,18 @@ struct ListQuery {
       case "_token": token = value
       case "_fields": fields = Set(value.split(separator: ",").map(String.init))
       case "_sort": order = try Self.order(value)
+      case "deleted":
+        guard case .boolean(let isAskedFor) = Self.value(value) else {
+          throw Refusal.parameter(name, "should be true or false").error
+        }
+        deleted = isAskedFor
       default:
         // Kinto ignores what it does not know of its own.
         if name.hasPrefix("_") { continue }
         if let condition = try filter(name, value) { conditions.append(condition) }
       }
     }
-    condition = conditions.isEmpty ? nil : conditions.count == 1 ? conditions[0] : .all(conditions)
+    condition = conditions.isEmpty ? nil : .all(conditions)
   }
 
   private static func order(_ text: String) throws(SyncError) -> [Query.SortField] {
@@ -86,60 +89,58 @@ struct ListQuery {
     return time
   }
 
+  /// Bounds the timestamps of the list.
+  private mutating func bound(_ name: String, _ text: String, _ comparison: String) throws(SyncError) {
+    let time = try Self.timestamp(name, text)
+    isDelta = true
+    switch comparison {
+    case "gt_": span.after = max(span.after, time)
+    case "min_": span.after = max(span.after, time - 1)
+    case "lt_": span.before = min(span.before, time)
+    case "max_": span.before = min(span.before, time + 1)
+    default: (span.after, span.before) = (max(span.after, time - 1), min(span.before, time + 1))
+    }
+  }
+
+  func hasTime(_ stamp: Int64) -> Bool { stamp > span.after && stamp < span.before }
+
   /// Reads a filter; `nil` if it went elsewhere than into a condition.
   private mutating func filter(_ name: String, _ text: String) throws(SyncError) -> Condition? {
-    let operators = ["min_", "max_", "gt_", "lt_", "eq_", "not_", "in_", "exclude_", "like_", "has_"]
-    let found = operators.first { name.hasPrefix($0) && name.utf8.count > $0.utf8.count } ?? ""
-    let field = FieldName(String(name.dropFirst(found.count)))
-    if field == Self.lastModified, !["has_", "like_"].contains(found) { isDelta = true }
-    if name == "deleted" {
-      guard case .boolean(let isAskedFor) = Self.value(text) else {
-        throw Refusal.parameter(name, "should be true or false").error
-      }
-      deleted = isAskedFor
-      return nil
-    }
-    if field == Self.lastModified, ["min_", "max_", "gt_", "lt_", "eq_", ""].contains(found) {
-      let time = try Self.timestamp(name, text)
-      if ["gt_", "min_", "eq_", ""].contains(found) { after = max(after, found == "gt_" ? time : time - 1) }
-      if ["lt_", "max_", "eq_", ""].contains(found) {
-        before = min(before, found == "lt_" ? time : time + 1)
-      }
-      return nil
-    }
-    let value = Self.value(text)
-    switch found {
-    case "", "eq_":
-      if field == Self.id {
-        keys = [Self.text(text)]
+    let comparisons = ["min_", "max_", "gt_", "lt_", "eq_", "not_", "in_", "exclude_", "like_", "has_"]
+    let comparison = comparisons.first { name.hasPrefix($0) && name.utf8.count > $0.utf8.count } ?? ""
+    let field = FieldName(String(name.dropFirst(comparison.count)))
+    if field == Self.lastModified {
+      if ["min_", "max_", "gt_", "lt_", "eq_", ""].contains(comparison) {
+        try bound(name, text, comparison)
         return nil
       }
-      return .equal(field, value)
-    case "not_": return .not(.equal(field, field == Self.id ? .string(Self.text(text)) : value))
+      if ["not_", "in_", "exclude_"].contains(comparison) { isDelta = true }
+    }
+    let value = Self.value(text)
+    switch comparison {
     case "min_": return .atLeast(field, value)
     case "max_": return .atMost(field, value)
     case "gt_": return .greater(field, value)
     case "lt_": return .less(field, value)
-    case "in_", "exclude_":
-      let parts = Self.elements(text)
-      if field == Self.id {
-        let texts = parts.map(Self.text)
-        if found == "in_" {
-          keys = texts.distinctByUTF8()
-          return nil
-        }
-        return .not(.isIn(field, texts.map { .string($0) }))
-      }
-      let condition = Condition.isIn(field, parts.map(Self.value))
-      return found == "in_" ? condition : .not(condition)
+    case "like_":
+      let pattern = Self.text(text).lowercased()
+      let parts = (pattern.contains("*") ? pattern : "*\(pattern)*").utf8
+        .split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+      patterns.append((field, parts.map(Array.init)))
+      return nil
     case "has_":
       let lacks = Condition.equal(field, .null)
       return value == false || value == 0 ? lacks : .not(lacks)
     default:
-      let pattern = Self.text(text).lowercased()
-      let whole = pattern.contains("*") ? pattern : "*\(pattern)*"
-      patterns.append((field, whole.split(separator: "*", omittingEmptySubsequences: false).map(String.init)))
-      return nil
+      let texts = ["in_", "exclude_"].contains(comparison) ? Self.elements(text) : [text]
+      let isExcluded = ["not_", "exclude_"].contains(comparison)
+      if field == Self.id, !isExcluded {
+        keys = texts.map(Self.text).distinctByUTF8()
+        return nil
+      }
+      let condition = Condition.isIn(
+        field, texts.map { field == Self.id ? .string(Self.text($0)) : Self.value($0) })
+      return isExcluded ? .not(condition) : condition
     }
   }
 
@@ -170,44 +171,28 @@ struct ListQuery {
   }
 
   /// Whether a record passes the filters, beside timestamps.
-  func selects(_ record: Record, stamp: Int64, _ entity: Entity) -> Bool {
-    if let keys, !keys.contains(where: { $0.isSameUTF8(as: record.id.key) }) { return false }
-    guard condition != nil || !patterns.isEmpty else { return true }
-    let value = Self.reader(
-      of: record, stamp: stamp, entity,
-      condition?.fields.union(patterns.map(\.field)) ?? Set(patterns.map(\.field)))
-    return condition?.isSatisfied(by: value) ?? true
+  func selects(_ item: Exchange.Item) -> Bool {
+    if let keys, !keys.contains(where: { $0.isSameUTF8(as: item.id.key) }) { return false }
+    let names = Array((condition?.fields ?? []).union(patterns.map(\.field)))
+    if names.isEmpty { return true }
+    let values = Dictionary(uniqueKeysWithValues: zip(names, item.values(of: names)))
+    return condition?.isSatisfied { values[$0] ?? .null } ?? true
       && patterns.allSatisfy { pattern in
-        guard case .string(let text) = value(pattern.field) else { return false }
-        return Self.matches(text.lowercased(), pattern.parts)
+        guard case .string(let text)? = values[pattern.field] else { return false }
+        return Self.matches(Array(text.lowercased().utf8), pattern.parts)
       }
   }
 
-  /// The values of some of a record's fields.
-  static func reader(
-    of record: Record, stamp: Int64, _ entity: Entity, _ names: Set<FieldName>
-  ) -> (FieldName) -> FieldValue {
-    let names = Array(names)
-    let values = (try? record.payload.values(of: names)) ?? []
-    return { name in
-      if name == id { return .string(record.id.key) }
-      if name == lastModified { return .integer(stamp) }
-      return names.firstIndex(of: name).flatMap { $0 < values.count ? values[$0] : nil } ?? .null
-    }
-  }
-
-  private static func matches(_ text: String, _ parts: [String]) -> Bool {
-    guard let first = parts.first, let last = parts.last, parts.count > 1 else { return text == parts.first }
-    var rest = Array(text.utf8)[...]
-    guard rest.starts(with: first.utf8) else { return false }
-    rest = rest.dropFirst(first.utf8.count)
+  /// Whether a text has the parts of a pattern, in order: the first at its start, the last at its end.
+  private static func matches(_ text: [UInt8], _ parts: [[UInt8]]) -> Bool {
+    guard let first = parts.first, let last = parts.last, text.starts(with: first) else { return false }
+    var rest = text.dropFirst(first.count)
     for part in parts.dropFirst().dropLast() {
-      let wanted = Array(part.utf8)
-      while !rest.starts(with: wanted) {
+      while !rest.starts(with: part) {
         guard rest.popFirst() != nil else { return false }
       }
-      rest = rest.dropFirst(wanted.count)
+      rest = rest.dropFirst(part.count)
     }
-    return rest.count >= last.utf8.count && rest.suffix(last.utf8.count).elementsEqual(last.utf8)
+    return rest.count >= last.count && rest.suffix(last.count) == last[...]
   }
 }

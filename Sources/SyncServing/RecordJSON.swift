@@ -28,23 +28,7 @@ enum RecordJSON {
   }
 
   static func tombstone(_ key: String, stamp: Int64) -> [UInt8] {
-    Array("{\"id\":".utf8) + JSONString.quoted(key)
-      + Array(",\"last_modified\":\(stamp),\"deleted\":true}".utf8)
-  }
-
-  /// The body of an answer with one value.
-  static func data(_ value: [UInt8], permissions: Bool = true) -> [UInt8] {
-    Array("{\"data\":".utf8) + value + Array((permissions ? ",\"permissions\":{}}" : "}").utf8)
-  }
-
-  static func list(_ values: [[UInt8]]) -> [UInt8] {
-    var json = Array("{\"data\":[".utf8)
-    json.reserveCapacity(values.reduce(16) { $0 + $1.count + 1 })
-    for (place, value) in values.enumerated() {
-      if place > 0 { json.append(UInt8(ascii: ",")) }
-      json += value
-    }
-    return json + Array("]}".utf8)
+    .json(["id": .json(key), "last_modified": .json(stamp), "deleted": Array("true".utf8)])
   }
 
   /// Whether clients may make a record of this id: Kinto's rule.
@@ -53,7 +37,7 @@ enum RecordJSON {
     return text.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
   }
 
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+  static func isAlphanumeric(_ byte: UInt8) -> Bool {
     (48...57).contains(byte) || (97...122).contains(byte | 0x20)
   }
 }
@@ -69,66 +53,61 @@ struct SentRecord {
   ///
   /// - Parameter isOptional: Whether a request without a body, or without data, has empty data.
   init(_ body: [UInt8], isOptional: Bool) throws(SyncError) {
-    var data: ArraySlice<UInt8>?
-    var flaw: Refusal?
+    if isOptional, body.isEmpty { return }
+    let whole: FieldMap
     do {
-      try JSONScanner.validate(body[...])
-      try JSONScanner.members(of: body[...]) { member throws(JSONError) in
-        if member.key != "data", member.key != "permissions" {
-          flaw = .parameter(member.key, "Unrecognized field", in: "body")
-        }
-        guard member.key == "data" else { return }
-        if member.value.kind == .object {
-          data = member.value.bytes
-        } else {
-          flaw = .parameter("data", "is not an object", in: "body")
-        }
-      }
+      whole = try FieldMap(Payload(body))
     } catch {
-      if !(isOptional && body.isEmpty) { flaw = .parameter("body", "Invalid JSON: \(error)", in: "body") }
+      throw Self.flaw("body", "Invalid JSON: \(error)")
     }
-    if let flaw { throw flaw.error }
-    guard let data else {
+    for name in whole.fields where name != "data" && name != "permissions" {
+      throw Self.flaw(name.rawValue, "Unrecognized field")
+    }
+    guard let data = whole["data"] else {
       if isOptional { return }
-      throw Refusal.parameter("data", "Required", in: "body").error
+      throw Self.flaw("data", "Required")
     }
-    guard let all = try? FieldMap(Payload(data)) else {
-      throw Refusal.parameter("data", "is not an object", in: "body").error
-    }
-    members = all
-    (members["id"], members["last_modified"]) = (nil, nil)
+    guard let all = try? FieldMap(Payload(data)) else { throw Self.flaw("data", "is not an object") }
+    members = all.withoutServers
     for name in members.fields {
       if let value = members[name], let flaw = UnportableJSON(in: value) {
-        throw Refusal.parameter("data.\(name)", "\(flaw.description), which is not portable JSON", in: "body")
-          .error
+        throw Self.flaw("data.\(name)", "\(flaw.description), which is not portable JSON")
       }
     }
-    guard let given = all["id"] else { return }
-    guard let value = Self.value(given), case .string(let text) = value else {
-      throw Refusal.parameter("data.id", "is not a string", in: "body").error
-    }
+    guard all["id"] != nil else { return }
+    guard case .string(let text) = all[scalar: "id"] else { throw Self.flaw("data.id", "is not a string") }
     id = text
   }
 
-  private static func value(_ bytes: ArraySlice<UInt8>) -> FieldValue? {
-    try? Payload(Array("{\"v\":".utf8) + bytes + Array("}".utf8)).values(of: ["v"]).first
+  /// - Throws: If the body names another record.
+  func check(isOf key: String) throws(SyncError) {
+    if let id, !id.isSameUTF8(as: key) { throw Self.flaw("data.id", "is not the record's id") }
   }
 
-  /// Lays the members over a record's: each one as a whole or, as RFC 7396 has it, with `null` for
-  /// none and objects member by member.
-  func patching(_ old: FieldMap, merging: Bool) -> FieldMap {
-    merging ? Self.merged(old, members, depth: 0) : members.fields.reduce(into: old) { $0[$1] = members[$1] }
+  private static func flaw(_ name: String, _ flaw: String) -> SyncError {
+    Refusal.parameter(name, flaw, in: "body").error
+  }
+}
+
+extension FieldMap {
+  /// The members that are not the server's.
+  var withoutServers: FieldMap {
+    var members = self
+    (members["id"], members["last_modified"]) = (nil, nil)
+    return members
   }
 
-  private static func merged(_ old: FieldMap, _ patch: FieldMap, depth: Int) -> FieldMap {
-    var result = old
+  /// Lays members over these: each one as a whole or, as RFC 7396 has it, with `null` for none and
+  /// objects member by member.
+  func patched(by patch: FieldMap, merging: Bool, depth: Int = 0) -> FieldMap {
+    var result = self
     for name in patch.fields {
       guard let value = patch[name] else { continue }
-      if patch.isLacking(name) {
+      if merging, patch.isLacking(name) {
         result[name] = nil
-      } else if depth < JSONScanner.defaultDepthLimit, let part = try? FieldMap(Payload(value)) {
-        let former = old[name].flatMap { try? FieldMap(Payload($0)) } ?? FieldMap()
-        result[name] = merged(former, part, depth: depth + 1).payload.bytes
+      } else if merging, depth < JSONScanner.defaultDepthLimit, let part = try? FieldMap(Payload(value)) {
+        let former = self[name].flatMap { try? FieldMap(Payload($0)) } ?? FieldMap()
+        result[name] = former.patched(by: part, merging: true, depth: depth + 1).payload.bytes
       } else {
         result[name] = value
       }

@@ -1,4 +1,3 @@
-import SyncJSON
 import SyncModels
 
 /// An answer of Kinto's shape that is not what was asked for.
@@ -6,9 +5,16 @@ struct Refusal: Error {
   var status: Int
   var errno: Int
   var message: String
-  /// A JSON object that says more.
+  /// JSON that says more.
   var details: [UInt8]?
-  var headers: [String: String] = [:]
+  var headers: [String: String]
+
+  init(
+    _ status: Int, _ errno: Int, _ message: String, details: [UInt8]? = nil, headers: [String: String] = [:]
+  ) {
+    (self.status, self.errno, self.message) = (status, errno, message)
+    (self.details, self.headers) = (details, headers)
+  }
 
   /// The refusal as a thrown error: what runs in a transaction throws nothing else.
   var error: SyncError { SyncError(.invalidEdit, during: "answering a request", message, underlying: self) }
@@ -28,47 +34,43 @@ struct Refusal: Error {
     }
   }
 
-  init(_ status: Int, _ errno: Int, _ message: String, details: [UInt8]? = nil) {
-    (self.status, self.errno, self.message, self.details) = (status, errno, message, details)
-  }
-
   /// The answer to a request that the store failed: a later attempt may succeed.
   init(failure error: SyncError) {
     // The message of an error has no record contents, but may have a path of this machine.
-    self.init(503, 201, "The store cannot answer now (\(error.code)). Try again later.")
-    headers["Retry-After"] = "3"
+    self.init(
+      503, 201, "The store cannot answer now (\(error.code)). Try again later.", headers: ["Retry-After": "3"]
+    )
   }
 
-  static func parameter(_ name: String, _ flaw: String, in place: String = "querystring") -> Refusal {
+  static func parameter(
+    _ name: String, _ flaw: String, in place: String = "querystring", headers: [String: String] = [:]
+  ) -> Refusal {
     Refusal(
       400, 107, "\(name) in \(place): \(flaw)",
-      details: Array("[{\"location\":\"\(place)\",\"name\":".utf8) + JSONString.quoted(name)
-        + Array(",\"description\":".utf8) + JSONString.quoted(flaw) + Array("}]".utf8))
+      details: .json([.json(["location": .json(place), "name": .json(name), "description": .json(flaw)])]),
+      headers: headers)
   }
 
   static func missing(_ resource: String, _ name: String, asParent: Bool = false) -> Refusal {
     Refusal(
       404, asParent ? 111 : 110, "The resource you are looking for could not be found.",
-      details: Array("{\"id\":".utf8) + JSONString.quoted(name)
-        + Array(",\"resource_name\":\"\(resource)\"}".utf8))
+      details: .json(["id": .json(name), "resource_name": .json(resource)]))
   }
 
   static let forbidden = Refusal(403, 121, "This user cannot access this resource.")
-  static let unauthenticated = {
-    var refusal = Refusal(401, 104, "Please authenticate yourself to use this endpoint.")
-    refusal.headers["WWW-Authenticate"] = "Basic realm=\"records\""
-    return refusal
-  }()
+  static let unauthenticated = Refusal(
+    401, 104, "Please authenticate yourself to use this endpoint.",
+    headers: ["WWW-Authenticate": "Basic realm=\"records\""])
   static let unknownPath = Refusal(404, 111, "The resource you are looking for could not be found.")
   static let wrongMethod = Refusal(405, 115, "Method not allowed on this endpoint.")
+  static let overload = Refusal(
+    503, 201, "Too many requests at once. Try again later.", headers: ["Retry-After": "1"])
 
   /// - Parameter stamp: The timestamp of the record, or of the collection.
   static func modifiedMeanwhile(_ existing: [UInt8]?, _ stamp: Int64) -> Refusal {
-    var refusal = Refusal(
-      412, 114, "Resource was modified meanwhile",
-      details: existing.map { Array("{\"existing\":".utf8) + $0 + Array("}".utf8) })
-    refusal.headers = Exchange.tags(stamp)
-    return refusal
+    Refusal(
+      412, 114, "Resource was modified meanwhile", details: existing.map { .json(["existing": $0]) },
+      headers: Exchange.tags(stamp))
   }
 
   /// The names that Kinto gives statuses.
@@ -79,13 +81,11 @@ struct Refusal: Error {
   ]
 
   var response: ServiceResponse {
-    var body = Array("{\"code\":\(status),\"errno\":\(errno),\"error\":".utf8)
-    body += JSONString.quoted(Self.names[status] ?? "Error")
-    body += Array(",\"message\":".utf8) + JSONString.quoted(message)
-    if let details { body += Array(",\"details\":".utf8) + details }
-    body.append(UInt8(ascii: "}"))
-    return ServiceResponse(
-      status: status, headers: headers.merging(["Content-Type": "application/json"]) { a, _ in a },
-      body: .bytes(body))
+    var members: [(key: String, value: [UInt8])] = [
+      ("code", .json(status)), ("errno", .json(errno)), ("error", .json(Self.names[status] ?? "Error")),
+      ("message", .json(message)),
+    ]
+    if let details { members.append(("details", details)) }
+    return .json(.object(members), status: status, headers: headers)
   }
 }

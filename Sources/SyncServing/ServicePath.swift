@@ -1,38 +1,46 @@
-import SyncJSON
 import SyncModels
 
 /// What a request is about.
-enum ServicePath: Equatable {
-  case root, heartbeat, batch, buckets, bucket(String), collections(String), collection(String, String)
-  case records(String, String), record(String, String, String), refusals(String, String)
+struct ServicePath: Equatable {
+  enum Resource: Equatable {
+    case root, heartbeat, batch, buckets, bucket, collections, collection, records, record(key: String),
+      refusals
+  }
+
+  let resource: Resource
+  /// The bucket, of all that is in one.
+  var bucket: String?
+  /// The collection, of all that is in one.
+  var type: RecordType?
+
+  static let changes = ServicePath("/buckets/monitor/collections/changes/records")
 
   /// Reads a path without its query; `nil` for one that the API has not.
   init?(_ path: some StringProtocol) {
-    var parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
-      PercentText.decoded($0, plusIsSpace: false)
+    guard path.hasPrefix("/") else { return nil }
+    var names: [String] = []
+    for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+      guard let name = PercentText.decoded(part, plusIsSpace: false) else { return nil }
+      names.append(name)
     }
-    if parts.first == "v1" { parts.removeFirst() }
-    if parts.count > 1, parts.last == "" { parts.removeLast() }
-    let names = parts.compactMap(\.self)
-    guard names.count == parts.count, path.hasPrefix("/") else { return nil }
-    switch names.count {
-    case 0: self = .root
-    case 1 where names[0] == "": self = .root
-    case 1 where names[0] == "batch": self = .batch
-    case 1 where names[0] == "buckets": self = .buckets
-    case 1 where ["__heartbeat__", "__lbheartbeat__"].contains(names[0]): self = .heartbeat
-    case 2 where names[0] == "buckets": self = .bucket(names[1])
-    case 3 where names[0] == "buckets" && names[2] == "collections": self = .collections(names[1])
-    case 4 where names[0] == "buckets" && names[2] == "collections": self = .collection(names[1], names[3])
-    case 5 where names[0] == "buckets" && names[2] == "collections" && names[4] == "records":
-      self = .records(names[1], names[3])
-    case 5 where names[0] == "buckets" && names[2] == "collections" && names[4] == "refusals":
-      self = .refusals(names[1], names[3])
-    case 6
-    where names[0] == "buckets" && names[2] == "collections" && names[4] == "records" && names[5] != "":
-      self = .record(names[1], names[3], names[5])
+    if names.first == "v1" { names.removeFirst() }
+    if names.last == "" { names.removeLast() }
+    let isInBuckets = names.first == "buckets" && (names.count < 3 || names[2] == "collections")
+    switch (names.count, names.count > 4 ? names[4] : names.first) {
+    case (0, _): resource = .root
+    case (1, "batch"): resource = .batch
+    case (1, "__heartbeat__"), (1, "__lbheartbeat__"): resource = .heartbeat
+    case (1, _) where isInBuckets: resource = .buckets
+    case (2, _) where isInBuckets: resource = .bucket
+    case (3, _) where isInBuckets: resource = .collections
+    case (4, _) where isInBuckets: resource = .collection
+    case (5, "records") where isInBuckets: resource = .records
+    case (5, "refusals") where isInBuckets: resource = .refusals
+    case (6, "records") where isInBuckets: resource = .record(key: names[5])
     default: return nil
     }
+    if names.count > 1 { bucket = names[1] }
+    if names.count > 3 { type = RecordType(names[3]) }
   }
 }
 
@@ -59,13 +67,10 @@ enum PercentText {
   static func encoded(_ text: String) -> String {
     var result = ""
     for byte in text.utf8 {
-      let isPlain =
-        (48...57).contains(byte) || (97...122).contains(byte | 0x20) || "-._~".utf8.contains(byte)
-      if isPlain {
+      if RecordJSON.isAlphanumeric(byte) || "-._~".utf8.contains(byte) {
         result.unicodeScalars.append(UnicodeScalar(byte))
       } else {
-        let digits = String(byte, radix: 16, uppercase: true)
-        result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+        result += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
       }
     }
     return result

@@ -50,7 +50,7 @@ package struct Portions<Element, Place> {
 
 extension StoreSnapshot {
   /// The records of a query by key, in portions of the query's limit.
-  func portions(of query: Query) -> Portions<Record, String> {
+  package func portions(of query: Query) -> Portions<Record, String> {
     let limit = query.limit ?? MergeContext.portion
     return Portions(at: \.id.key, limit: limit) { (last) throws(SyncError) in
       var query = query

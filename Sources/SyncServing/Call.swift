@@ -1,0 +1,51 @@
+import SyncModels
+
+/// A request as the API understands it.
+struct Call: Sendable {
+  let request: ServiceRequest
+  let path: ServicePath
+  let pairs: [(name: String, value: String)]
+  /// The path as it came, and the origin: for the addresses of next pages.
+  let address: String
+  let origin: String
+  /// Whether the request has just declared its collection.
+  var isNews = false
+
+  init(_ request: ServiceRequest, publicOrigin: String?) throws(SyncError) {
+    let halves = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let address = halves.first, let path = ServicePath(address) else { throw Refusal.unknownPath.error }
+    (self.request, self.path) = (request, path)
+    self.address = address.hasPrefix("/v1") ? String(address) : "/v1\(address)"
+    pairs = halves.count == 2 ? try PercentText.query(halves[1]) : []
+    // The header of a proxy; a client that sends it deceives itself alone.
+    let scheme = request.headers["x-forwarded-proto"] == "https" ? "https" : "http"
+    origin = publicOrigin ?? "\(scheme)://\(request.headers["host"] ?? "localhost")"
+  }
+
+  /// The method, of which `HEAD` counts as `GET`.
+  var method: String { request.method == "HEAD" ? "GET" : request.method }
+
+  /// Whether the request changes nothing.
+  var reads: Bool { method == "GET" }
+
+  /// The type of the body, without parameters.
+  var contentType: String? { request.headers["content-type"].map { $0.prefix { $0 != ";" }.lowercased() } }
+
+  /// The timestamp of a precondition; -1 for `*`.
+  func precondition(_ name: String) throws(SyncError) -> Int64? {
+    guard let text = request.headers[name] else { return nil }
+    if text == "*" || text == "\"*\"" { return -1 }
+    let bare = text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
+    guard bare.hasPrefix("\""), let time = try? ListQuery.timestamp(name, bare) else {
+      throw Refusal.parameter(name, "Invalid value for \(name)", in: "header").error
+    }
+    return time
+  }
+}
+
+extension ServiceRequest {
+  var wantsEvents: Bool { headers["accept"]?.contains("text/event-stream") ?? false }
+
+  /// Whether the client waits until something changes.
+  var isPatient: Bool { wantsEvents || headers["prefer"]?.contains("wait") ?? false }
+}
