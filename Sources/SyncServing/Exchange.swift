@@ -312,9 +312,9 @@ struct Exchange {
           for name in members.fields { fields[name] = members[name] }
         }
         record = try batch.record(id)
-        if record == nil { throw Refusal.missing("record", id.key).error }
       }
       writer = .gateway(batch)
+      if new != nil, record == nil { throw Refusal.missing("record", id.key).error }
     case nil: throw Refusal.wrongMethod.error
     }
     var notes = StoreChanges()

@@ -80,11 +80,7 @@ extension KintoService {
 
   /// Reads the timestamps for all who wait. One client reads, the others take what it found.
   private func readCourses(at time: Timestamp) async throws(SyncError) -> [RecordType: Ledger.Course] {
-    let former = shared.courses.withLock { cache in
-      let former = cache?.courses
-      if let former { cache = (time, former) }
-      return former
-    }
+    shared.courses.withLock { $0?.at = time }
     let schema = schema
     var courses = try await store.read { (snapshot) throws(SyncError) -> [RecordType: Ledger.Course]? in
       let ledger = try Ledger(schema, in: snapshot, at: time)
@@ -97,9 +93,8 @@ extension KintoService {
         return ledger.courses
       }
     }
-    let read = courses ?? former ?? [:]
-    shared.courses.withLock { $0 = (time, read) }
-    return read
+    shared.courses.withLock { [courses] in $0 = courses.map { (time, $0) } }
+    return courses ?? [:]
   }
 
   private func json(_ course: Course) -> [UInt8] {

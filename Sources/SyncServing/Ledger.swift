@@ -342,24 +342,10 @@ struct Ledger {
 
   // MARK: Contents
 
-  /// The digest of what clients see of a record.
+  /// The digest of what clients see of a record; what is no object is compared as it is.
   private static func digest(_ record: Record) -> UInt64 {
-    var hash = ContentDigest.empty
-    func mix(_ bytes: ArraySlice<UInt8>) {
-      for byte in bytes { ContentDigest.mix(UInt64(byte), into: &hash) }
-      ContentDigest.mix(0x100, into: &hash)
-    }
-    do {
-      try JSONScanner.members(of: record.payload.bytes, depthLimit: .max) { member throws(JSONError) in
-        if RecordJSON.isServers(member) { return }
-        mix(member.rawKey)
-        mix(member.value.bytes)
-      }
-    } catch {
-      // What is no object is compared as it is.
-      mix(record.payload.bytes)
-    }
-    return hash
+    let members = try? MemberDigest(of: record.payload.bytes, finding: "id", ignoring: ["last_modified"])
+    return members?.value ?? ContentDigest.of(record.payload.bytes)
   }
 
   /// The declared fields of a record, as an object.
@@ -405,22 +391,16 @@ extension Ledger.Entry {
   ///
   /// `nil` if the states back then are not known any more.
   func was(_ condition: Condition, of entity: Entity, since: Int64) -> Bool? {
-    var isKnown = false
-    for (place, state) in states.enumerated().reversed() {
-      if let fields = state.fields {
-        var record = Record(
-          id: RecordID(type: entity.type, key: ""), version: .unversioned, payload: fields, fields: [])
-        record.fields = (try? entity.fields(of: fields)) ?? []
-        if condition.isSatisfied(by: record, of: entity) { return true }
-      }
-      if state.from <= since {
-        isKnown = true
-        break
-      }
-      // Before the first kept state there was no record, unless older states were dropped.
-      if place == 0 { isKnown = states.count < Ledger.maximumStates }
+    let first = states.lastIndex { $0.from <= since }
+    let satisfies = states[(first ?? 0)...].contains { state in
+      guard let fields = state.fields else { return false }
+      let id = RecordID(type: entity.type, key: "")
+      let record = Record(id: id, version: .unversioned, payload: fields, fields: []).withFields(of: entity)
+      return condition.isSatisfied(by: record, of: entity)
     }
-    return isKnown ? false : nil
+    if satisfies { return true }
+    // Before the first kept state there was no record, unless older states were dropped.
+    return first != nil || (1..<Ledger.maximumStates).contains(states.count) ? false : nil
   }
 }
 

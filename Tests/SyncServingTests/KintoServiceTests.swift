@@ -125,6 +125,18 @@ struct KintoServiceTests {
     }
   }
 
+  @Test func theSameRecordInAnotherSpellingIsNoChange() async throws {
+    try await ServedStore.with(.sqlite) { served in
+      try await served.put("games", [("a", #"{"id":"a","seats":1,"price":1.50}"#)])
+      let service = try await served.service()
+      let before = await service.ask("GET")
+      try await served.put("games", [("a", #"{ "price": 15e-1, "last_modified": 7, "seats": 1 }"#)])
+      #expect(await service.ask("GET").etag == before.etag)
+      try await served.put("games", [("a", #"{"price":1.51,"seats":1}"#)])
+      #expect(await service.ask("GET").etag > before.etag)
+    }
+  }
+
   @Test func preconditionsAreKintos() async throws {
     try await ServedStore.with(.sqlite) { served in
       let service = try await served.service()

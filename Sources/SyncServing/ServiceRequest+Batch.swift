@@ -9,7 +9,7 @@ extension ServiceRequest {
     var defaults: ArraySlice<UInt8>?
     do {
       let members = try FieldMap(Payload(body))
-      defaults = members["defaults"].flatMap { (try? FieldMap(Payload($0))) == nil ? nil : $0 }
+      defaults = members["defaults"].flatMap { $0.first == UInt8(ascii: "{") ? $0 : nil }
       if let list = members["requests"], list.first == UInt8(ascii: "[") {
         var parts: [ArraySlice<UInt8>] = []
         try JSONScanner.elements(of: list) { element throws(JSONError) in parts.append(element.bytes) }
