@@ -124,13 +124,19 @@ private struct Chain {
     }
   }
 
-  /// Changes what a device may see, or keeps, or both: at once, or at one of its next requests.
+  /// Changes what a device may see, or keeps, or both: at once, or at one of its next requests; and
+  /// perhaps back again soon.
   private mutating func change(_ place: Int) throws {
     let node = nodes[place]
-    var view = views[place]
+    let former = views[place]
+    var view = former
     if node.isFiltered, Int.random(in: 0..<4, using: &random) > 0 { view.filter = bound() }
     if node.isLimited, Int.random(in: 0..<4, using: &random) > 0 { view.right = bound() }
-    try views.change(place, to: view, atRequest: Int.random(in: 0...5, using: &random))
+    var steps = [Views.Step(view: view, requests: Int.random(in: 0...5, using: &random))]
+    if Bool.random(using: &random) {
+      steps.append(Views.Step(view: former, requests: Int.random(in: 1...3, using: &random)))
+    }
+    try views.change(place, by: steps)
   }
 
   /// A least number of seats: none in one of four cases.
@@ -224,12 +230,17 @@ private final class Views: Sendable {
   /// The least number of seats that a device keeps, and that it may see.
   struct View { var filter = 0, right = 0 }
 
+  /// A change of a view, after so many requests of the device.
+  struct Step {
+    var view: View
+    var requests: Int
+  }
+
   private struct State {
     var view = View()
     var isLimited = false
     var engine: SyncEngine?
-    /// The view that comes with a request, and how many requests come before it.
-    var next: (view: View, requests: Int)?
+    var steps: [Step] = []
   }
 
   private let states = Mutex<[Int: State]>([:])
@@ -254,31 +265,35 @@ private final class Views: Sendable {
     try Self.filter(engine, view)
   }
 
-  /// Changes a view, before a request of the device or, with 0, at once.
-  func change(_ place: Int, to view: View, atRequest request: Int) throws(SyncError) {
-    states.withLock { $0[place, default: State()].next = (view, request - 1) }
-    if request == 0 { try turn(place) }
+  /// Changes a view, in place of the changes that are still to come.
+  func change(_ place: Int, by steps: [Step]) throws(SyncError) {
+    states.withLock { $0[place, default: State()].steps = steps }
+    if steps.first?.requests == 0 { try turn(place) }
   }
 
   /// Makes the change that is due before a request of a device.
   func beforeRequest(of place: Int) throws(SyncError) {
     let isDue = states.withLock { states in
-      guard let next = states[place]?.next else { return false }
-      states[place]?.next?.requests -= 1
-      return next.requests == 0
+      guard let step = states[place]?.steps.first else { return false }
+      states[place]?.steps[0].requests -= 1
+      return step.requests <= 1
     }
     if isDue { try turn(place) }
   }
 
   /// Makes all changes that are to come.
-  func calmDown() throws(SyncError) { for place in states.withLock({ $0.keys.sorted() }) { try turn(place) } }
+  func calmDown() throws(SyncError) {
+    for (place, state) in states.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
+      for _ in state.steps { try turn(place) }
+    }
+  }
 
   private func turn(_ place: Int) throws(SyncError) {
     let (view, engine) = states.withLock { states in
-      let view = states[place]?.next?.view
-      states[place]?.next = nil
-      if let view { states[place]?.view = view }
-      return (view, states[place]?.engine)
+      guard let step = states[place]?.steps.first else { return (View?.none, SyncEngine?.none) }
+      states[place]?.steps.removeFirst()
+      states[place]?.view = step.view
+      return (step.view, states[place]?.engine)
     }
     if let view, let engine { try Self.filter(engine, view) }
   }
