@@ -92,7 +92,8 @@
       let name = "pool-\(UUID().uuidString.prefix(8))"
       try await Database.withSchemas(30) { schemas in
         let pool = try PostgresPool(Self.address(name), configuration: .init(connectionCount: 3))
-        var followed: [(store: PostgresStore, changes: PostgresChanges, iterator: PostgresChanges.Iterator)] = []
+        var followed: [(store: PostgresStore, changes: PostgresChanges, iterator: PostgresChanges.Iterator)] =
+          []
         for schema in schemas {
           let store = try pool.store(inSchema: schema)
           try await store.register(try Games.schema())
@@ -100,7 +101,9 @@
           followed.append((store, changes, changes.makeAsyncIterator()))
         }
         for place in followed.indices {
-          #expect(await followed[place].iterator.next()?.scope == .records([]), "\(String(describing: followed[place].changes.failure))")
+          #expect(
+            await followed[place].iterator.next()?.scope == .records([]),
+            "\(String(describing: followed[place].changes.failure))")
         }
         #expect(try Self.connections(name) <= 4)
         // One store that is gone ends its own followers alone.
@@ -130,8 +133,12 @@
         try await pooled.register(try Games.schema())
         let own = try await Database.open(schema)
         let lease = try await pooled.acquireLease(for: .milliseconds(1500))
-        for store in [own, pooled, try PostgresPool(PostgresAddress(Database.address)).store(inSchema: schema)] {
-          let error = await #expect(throws: SyncError.self) { try await store.acquireLease(for: .seconds(60)) }
+        for store in [
+          own, pooled, try PostgresPool(PostgresAddress(Database.address)).store(inSchema: schema),
+        ] {
+          let error = await #expect(throws: SyncError.self) {
+            try await store.acquireLease(for: .seconds(60))
+          }
           #expect(error?.code == .syncAlreadyInProgress)
           #expect(error?.message.contains("in a pool is syncing") == true, "\(error?.message ?? "")")
         }

@@ -23,7 +23,10 @@
       folder = FileManager.default.temporaryDirectory.appending(path: "pooler-\(UUID().uuidString)")
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       process = try ChildProcess(
-        [root.appending(path: "servers/pgbouncer").path, folder.path, "\(Database.port())", mode, "\(sessions)"],
+        [
+          root.appending(path: "servers/pgbouncer").path, folder.path, "\(Database.port())", mode,
+          "\(sessions)",
+        ],
         output: FileHandle.nullDevice, errors: FileHandle.nullDevice)
       let file = folder.appending(path: "port").path
       while !FileManager.default.fileExists(atPath: file) { try await Task.sleep(for: .milliseconds(20)) }

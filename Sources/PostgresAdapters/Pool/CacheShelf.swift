@@ -36,7 +36,9 @@
         shelf.uses += 1
         shelf.caches[number] = (cache, shelf.uses)
         guard shelf.caches.count > capacity else { return }
-        if let oldest = shelf.caches.min(by: { $0.value.use < $1.value.use }) { shelf.caches[oldest.key] = nil }
+        if let oldest = shelf.caches.min(by: { $0.value.use < $1.value.use }) {
+          shelf.caches[oldest.key] = nil
+        }
       }
     }
 

@@ -22,7 +22,8 @@
         var isCurrent = false
         while let header = known {
           assume(
-            header, using: [], begin: beginning(Self.isolated), readHeader: StoreHeader.statement(settings.writer),
+            header, using: [], begin: beginning(Self.isolated),
+            readHeader: StoreHeader.statement(settings.writer),
             context)
           let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
           guard let start = transaction.start else { return try endRead(result) }
