@@ -27,8 +27,8 @@
               var configuration = PostgresStore.Configuration(readerCount: 1)
               configuration.leaseClock = leaseClock
               configuration.isInline = true
-              // Every other world uses a store of a pool.
-              if schema.utf8.last.map({ $0 % 2 == 0 }) == true {
+              // Every other part of the worlds uses stores of a pool.
+              if seeds.lowerBound % 100 == 0 {
                 let pool = try PostgresPool(
                   PostgresAddress(Database.address),
                   configuration: .init(connectionCount: 2, cachedStores: 1, store: configuration))
