@@ -178,7 +178,8 @@
     /// Closes the connections after the calls that have begun; later calls fail.
     ///
     /// Leases that are still held are free when it returns, unless the server is silent for a second:
-    /// then once the server has noticed the end.
+    /// then once the server has noticed the end. For a store of a ``PostgresPool``, calls that have
+    /// begun go on, the connections stay open, and leases end when they expire.
     public func close() async {
       hasClosed.store(true, ordering: .relaxed)
       followed.close()

@@ -9,7 +9,8 @@
   /// a gap, wait for it, load, and then read again what each later element names. Elements that a
   /// slow consumer has not taken become one. After a lost connection the sequence goes on with what
   /// was committed meanwhile, or asks to reload everything if that is more than the store keeps.
-  /// On a standby, which sends no notifications, elements come up to half a second later.
+  /// On a standby, which sends no notifications, and behind a pooler that lends sessions to a
+  /// ``PostgresPool``, elements come up to half a second later.
   ///
   /// It ends when its task is cancelled, or the store is closed. It also ends, with a ``failure``,
   /// if the server refuses what following needs, or does not answer before the first element within

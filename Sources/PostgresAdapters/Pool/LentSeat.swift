@@ -36,9 +36,10 @@
     }
 
     private func leave(_ connection: Connection) {
-      var now = connection.memory
-      pool.caches.put(now.cache, for: number)
-      now.cache = StoreCache()
+      pool.caches.put(connection.cache, for: number)
+      // The next store finds nothing of this one.
+      connection.cache = StoreCache()
+      let now = connection.memory
       memory.withLock { if $0 != nil { $0 = now } }
     }
 
@@ -61,8 +62,11 @@
     /// Several may do so at once: each finds what the others have made.
     func complete(on connection: Connection) throws(SyncError) {
       if isDone.load(ordering: .acquiring) { return }
-      try pool.checkServer(on: connection, isReadOnly: isReadOnly)
-      try connection.prepareStore(migrations, isReadOnly: isReadOnly)
+      // The connection may have been lost since its last use.
+      try connection.attempting { (_) throws(SyncError) in
+        try pool.checkServer(on: connection, isReadOnly: isReadOnly)
+        try connection.prepareStore(migrations, isReadOnly: isReadOnly)
+      }
       isDone.store(true, ordering: .releasing)
     }
   }

@@ -26,7 +26,13 @@
       connection.isAbandoned = { [self] in isCancelled }
       defer {
         connection.isAbandoned = nil
-        state.withLock { $0 = .over }
+        let wasCancelled = state.withLock { state in
+          defer { state = .over }
+          if case .cancelled = state { return true }
+          return false
+        }
+        // A cancellation that arrives late must not end the statement of another store.
+        if wasCancelled, connection.settings.isLent { connection.close() }
       }
       try enter(.waiting)
       var isRepeated = false
