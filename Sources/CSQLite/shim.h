@@ -17,8 +17,10 @@
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #elif defined(__APPLE__)
 #include <TargetConditionals.h>
+#include <sys/mount.h>
 #endif
 
 // Open-file-description locks, where the headers hide them.
@@ -293,6 +295,18 @@ static inline int csqlite_descriptor_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
   return (int)limit.rlim_cur;
+}
+
+/// The number of the file system of a path, as in statfs(2); 0 if it is not known. Where the system itself tells
+/// that one is of a network, -1.
+static inline long csqlite_file_system(const char *path) {
+  struct statfs found;
+  if (statfs(path, &found) != 0) return 0;
+#if defined(__APPLE__)
+  return found.f_flags & MNT_LOCAL ? 0 : -1;
+#else
+  return (long)(unsigned)found.f_type;
+#endif
 }
 
 /// How many files the process may still open, counted until there are enough.

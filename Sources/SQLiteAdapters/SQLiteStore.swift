@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncCSQLite
   public import SyncModels
   public import SyncPorts
   import Synchronization
@@ -52,6 +53,13 @@
       public var leaseClock: @Sendable () -> Timestamp
       /// Runs the calls into SQLite.
       public var executor: SQLiteExecutor
+      /// Whether the file may be on a network file system, such as NFS or SMB.
+      ///
+      /// The processes of one machine may then use it, and no other machine: SQLite's log has its
+      /// index in shared memory.
+      public var allowsNetworkFileSystem = false
+      /// The number of a directory's file system, for tests.
+      package var fileSystem: @Sendable (String) -> Int = { csqlite_file_system($0) }
 
       /// Creates the options for opening a store.
       public init(
@@ -107,7 +115,8 @@
     ///   file's permissions forbid to read it, or too few file descriptors are free. `storeFull` if
     ///   there is no room, also for the copies. `cancelled` if the task is cancelled while they are
     ///   made. `storeBusy` after ``Configuration/busyTimeout``. `invalidConfiguration` for an empty
-    ///   path, or one with a NUL.
+    ///   path, one with a NUL, or a file on a network file system, unless
+    ///   ``Configuration/allowsNetworkFileSystem``.
     public static func open(
       path: String, configuration: Configuration = .init()
     ) async throws(SyncError) -> SQLiteStore {

@@ -324,6 +324,22 @@
       }
     }
 
+    @Test(arguments: [0x6969, 0x517B, 0xFF53_4D42, -1])
+    func aNetworkFileSystemIsRefusedUnlessOneMachineUsesIt(_ number: Int) async throws {
+      try await withStore { _, directory in
+        for name in ["store.db", "new.db"] {
+          var configuration = SQLiteStore.Configuration()
+          configuration.fileSystem = { _ in number }
+          let error = await failure(opening: directory.file(name), configuration)
+          #expect(error?.code == .invalidConfiguration)
+          #expect(error?.message.contains("allowsNetworkFileSystem") == true)
+          #expect(FileManager.default.fileExists(atPath: directory.file(name)) == (name == "store.db"))
+          configuration.allowsNetworkFileSystem = true
+          await (try SQLiteStore.open(path: directory.file(name), configuration: configuration)).close()
+        }
+      }
+    }
+
     @Test func aBusyStoreIsToldAfterTheTimeout() async throws {
       try await withStore { store, directory in
         let blocker = try Connection(

@@ -27,6 +27,7 @@
 
     private func prepareWriter() throws(SyncError) -> Connection {
       let isMissing = try checkPath()
+      try checkFileSystem()
       if !isMissing { try checkPermission() }
       let connection = try isMissing ? create() : open()
       // A file that the checks refuse stays unchanged.
@@ -141,6 +142,31 @@
           "The directory \(directory) does not exist; create it first.")
       }
       return true
+    }
+
+    /// Refuses a file system whose files other machines may have, as SQLite's log is not for those.
+    private func checkFileSystem() throws(SyncError) {
+      if configuration.allowsNetworkFileSystem { return }
+      guard let name = Self.networkFileSystem(configuration.fileSystem(directory)) else { return }
+      throw SyncError(
+        .invalidConfiguration, during: "opening the store",
+        """
+        \(path) is on \(name), where machines that use one file destroy it. Put it on a local disk, use a store in \
+        PostgreSQL for several machines, or set allowsNetworkFileSystem if one machine alone uses the file.
+        """)
+    }
+
+    /// The name of a network file system by its number in Linux's `statfs(2)`; `nil` for others.
+    private static func networkFileSystem(_ number: Int) -> String? {
+      switch number {
+      case -1: "a network file system"
+      case 0x6969: "NFS"
+      case 0x517B, 0xFF53_4D42, 0xFE53_4D42: "SMB"
+      case 0x5346_414F: "AFS"
+      case 0x00C3_6400: "Ceph"
+      case 0x0BD0_0BD0: "Lustre"
+      default: nil
+      }
     }
 
     /// Refuses a log that SQLite cannot read without a further file beside it.
