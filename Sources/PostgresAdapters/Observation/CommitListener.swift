@@ -121,16 +121,13 @@
 
     private func hear(_ ear: inout Ear, _ stores: [FollowedStore]) throws(SyncError) {
       let connection = ear.connection
-      var isAnotherHistory = false
+      var timeline = ear.timeline
       var due = stores.filter { $0.position == nil }
       if !connection.isOpen || connection.generation != ear.generation {
         ear.close()
         ear.isNotified = try connection.sendsNotifications()
         ear.generation = connection.generation
-        let now = try connection.timeline()
-        // A standby that took over may have lost commits, and number others as those.
-        isAnotherHistory = ear.timeline.map { $0 != now } ?? false
-        ear.timeline = now
+        timeline = try connection.timeline()
         ear.asked = .now
         watch(&ear)
         due = stores
@@ -141,7 +138,11 @@
         due = try connection.moved(among: stores)
       }
       if ear.isNotified { try ask(&ear, for: stores) }
+      // A standby that took over may have lost commits, and number others as those. It is remembered
+      // once all followers know.
+      let isAnotherHistory = ear.timeline.map { $0 != timeline } ?? false
       for store in due { try tell(store, connection, isAnotherHistory: isAnotherHistory) }
+      ear.timeline = timeline
       while true {
         // Also what came while another result was awaited, which no longer shows at the socket.
         let channels = try connection.heardChannels()
