@@ -191,7 +191,8 @@
 
     /// The records that commits change from now on, by this server or any other.
     ///
-    /// One more connection listens while there is an iterator, but no thread waits with it.
+    /// One more connection listens while there is an iterator, for all stores of a ``PostgresPool``
+    /// together, but no thread waits with it.
     /// ``PostgresChanges/failure`` tells why a sequence has ended.
     public func changes() -> PostgresChanges { PostgresChanges(store: followed) }
 

@@ -1,7 +1,6 @@
 #if Postgres
   import CanonicalSyncTestPostgres
   import Foundation
-  import InMemoryAdapters
   import PostgresAdapters
   import SyncConformance
   import SyncModels
@@ -30,24 +29,10 @@
     static func withHarness(
       at address: String, _ body: (LocalStoreHarness) async throws -> Void
     ) async throws {
-      let clock = ManualClock()
-      try await Database.withSchemas(2) { schemas in
-        let handles = Handles()
-        let open = { @Sendable (schema: String) async throws -> PostgresStore in
-          var configuration = PostgresStore.Configuration(readerCount: 2)
-          configuration.leaseClock = { clock.timestamp }
-          // The checks hold transactions open until another task has run, which may take minutes.
-          configuration.idleTransactionTimeout = .seconds(300)
-          let pool = try PostgresPool(
-            PostgresAddress(address), configuration: .init(connectionCount: 3, store: configuration))
-          return try handles.keep(pool.store(inSchema: schema))
-        }
-        try await body(
-          LocalStoreHarness(
-            open: { try await open(schemas[0]) }, openAnother: { try await open(schemas[1]) },
-            advanceLeaseClock: { clock.advance(by: $0) }, isDurable: true,
-            close: { await ($0 as? PostgresStore)?.close() }))
-        await handles.closeAll()
+      try await StoreConformanceTests.withHarness(body) { schema, configuration in
+        let pool = try PostgresPool(
+          PostgresAddress(address), configuration: .init(connectionCount: 3, store: configuration))
+        return try pool.store(inSchema: schema)
       }
     }
 

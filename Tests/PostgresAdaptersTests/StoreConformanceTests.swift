@@ -37,6 +37,18 @@
     private func withHarness(
       isInline: Bool, _ body: (LocalStoreHarness) async throws -> Void
     ) async throws {
+      try await Self.withHarness(body) { schema, configuration in
+        var configuration = configuration
+        configuration.isInline = isInline
+        return try await Database.open(schema, configuration)
+      }
+    }
+
+    /// Calls a body with two new stores, whose handles are opened as the caller says.
+    static func withHarness(
+      _ body: (LocalStoreHarness) async throws -> Void,
+      open: @escaping @Sendable (_ schema: String, PostgresStore.Configuration) async throws -> PostgresStore
+    ) async throws {
       let clock = ManualClock()
       try await Database.withSchemas(2) { schemas in
         let handles = Handles()
@@ -45,8 +57,7 @@
           configuration.leaseClock = { clock.timestamp }
           // The checks hold transactions open until another task has run, which may take minutes.
           configuration.idleTransactionTimeout = .seconds(300)
-          configuration.isInline = isInline
-          return try await handles.keep(Database.open(schema, configuration))
+          return try await handles.keep(open(schema, configuration))
         }
         let harness = LocalStoreHarness(
           open: { try await open(schemas[0]) }, openAnother: { try await open(schemas[1]) },

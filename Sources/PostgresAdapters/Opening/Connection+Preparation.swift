@@ -26,7 +26,6 @@
     ///
     /// What the checks refuse stays unchanged.
     func prepareStore(_ migrations: [Migration], isReadOnly: Bool) throws(SyncError) {
-      _ = try openSession()
       let found = try look()
       guard found.serverVersion >= 130_000 else {
         throw SyncError(

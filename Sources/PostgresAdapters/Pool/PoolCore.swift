@@ -29,7 +29,6 @@
     /// Refuses a server or a pooler that cannot serve stores, at the first use of a store.
     func checkServer(on connection: Connection, isReadOnly: Bool) throws(SyncError) {
       if isServerChecked.load(ordering: .relaxed) { return }
-      _ = try connection.openSession()
       try connection.demandServer(isReadOnly: isReadOnly)
       isServerChecked.store(true, ordering: .relaxed)
     }

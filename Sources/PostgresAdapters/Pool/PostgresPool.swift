@@ -138,14 +138,4 @@
         stores: state.withLock { state in state.stores.count { $0.value.store != nil } })
     }
   }
-
-  // For tests of the connections.
-  extension PostgresPool {
-    /// The number of statements so far, on all connections for transactions.
-    package func statementCount() async throws(SyncError) -> Int {
-      var count = 0
-      for connection in core.connections.items { count += try await connection.run { $0.statementCount } }
-      return count
-    }
-  }
 #endif

@@ -2,9 +2,9 @@
   import SyncModels
   import SyncPorts
 
-  /// Lends things, each to one caller at a time, in the order in which callers ask.
+  /// Lends items, each to one caller at a time, in the order in which callers ask.
   final class Lender<Item: Sendable>: Sendable {
-    /// All of them, lent or not.
+    /// All items, lent or not.
     let items: [Item]
     private let idle: WaitQueue<[Item], Item>
 
@@ -13,7 +13,7 @@
       idle = WaitQueue(items.reversed())
     }
 
-    /// Takes the next free thing, which is to be given back.
+    /// Takes the next free item, which is to be given back.
     ///
     /// - Parameter endsWithTask: Whether the task's cancellation ends the wait.
     /// - Throws: `cancelled` if it has.
@@ -28,7 +28,7 @@
       }
     }
 
-    /// The number of things that nobody has.
+    /// The number of items that are not lent.
     var idleCount: Int { idle.update { idle, _ in idle.count } }
   }
 #endif

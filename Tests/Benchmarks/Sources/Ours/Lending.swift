@@ -89,7 +89,7 @@ struct Lending {
     return measurement
   }
 
-  /// Reads a record of each store in turn, by many readers, through a pool or stores of their own.
+  /// Reads a record of one store after another, by sixteen readers of a pool.
   func read() async throws -> Measurement {
     let pool = try PostgresPool(PostgresAddress(directory))
     let stores = try (0..<tenants).map { try pool.store(inSchema: "tenant_\($0)") }
