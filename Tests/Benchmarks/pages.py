@@ -1,14 +1,20 @@
 """A JSON API for benchmarks that has each answer ready in memory, on a free loopback port.
 
-  pages.py RECORDS PAGE-SIZE    prints the port, and serves until it is killed
+  pages.py RECORDS PAGE-SIZE [MILLISECONDS [gzip]]
+      prints the port, and serves until it is killed; answers each request after some milliseconds,
+      with a compressed body if the client accepts one
 """
 
+import gzip
 import json
 import socket
 import sys
 import threading
+import time
 
 records, size = int(sys.argv[1]), int(sys.argv[2])
+delay = int(sys.argv[3]) / 1000 if len(sys.argv) > 3 else 0
+compresses = "gzip" in sys.argv[4:]
 listener = socket.create_server(("127.0.0.1", 0))
 address = f"http://127.0.0.1:{listener.getsockname()[1]}"
 
@@ -30,10 +36,15 @@ def answer(start):
     following = f"{address}/items?cursor=c{end}&page_size={size}" if end < records else None
     rows = [record(n) for n in range(start, end)]
     body = json.dumps({"next": following, "results": rows}, separators=(",", ":")).encode()
-    return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    return message(body), message(gzip.compress(body, 6), "Content-Encoding: gzip\r\n") if compresses else None
 
 
-# By the cursor in the request; the first page has none.
+def message(body, field=""):
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{field}Content-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
+# By the cursor in the request; the first page has none. As they are, and compressed.
 answers = {(f"c{start}" if start else ""): answer(start) for start in range(0, records, size)}
 
 
@@ -41,9 +52,13 @@ def serve(client):
     reader = client.makefile("rb")
     while line := reader.readline():
         target = line.split()[1].decode()
-        while reader.readline() not in (b"\r\n", b""):
-            pass
-        client.sendall(answers[target.partition("cursor=")[2].partition("&")[0]])
+        accepted = False
+        while (field := reader.readline()) not in (b"\r\n", b""):
+            name, _, value = field.partition(b":")
+            accepted = accepted or name.lower() == b"accept-encoding" and b"gzip" in value
+        plain, compressed = answers[target.partition("cursor=")[2].partition("&")[0]]
+        time.sleep(delay)
+        client.sendall(compressed if accepted and compressed else plain)
 
 
 print(listener.getsockname()[1], flush=True)

@@ -59,6 +59,18 @@ struct StoredDeclarations: Hashable, Codable {
 
   func known(_ type: RecordType) -> Known? { types.first { $0.type == type } }
 
+  /// Adds types that the store has and of which nothing is known, as types that are not declared.
+  ///
+  /// Their records are checked once the types are declared.
+  mutating func adopt(_ registered: [Entity]) {
+    for entity in registered where known(entity.type) == nil {
+      types.append(
+        Known(
+          type: entity.type, shape: DeclaredShape(entity), isDeclared: false, satisfied: [], release: Walk()))
+    }
+    types.sort { $0.type < $1.type }
+  }
+
   /// Replaces the declarations, and makes due what the stored records need because of it.
   ///
   /// - Returns: The types whose knowledge of duplicates is based on another natural key.
@@ -176,14 +188,16 @@ extension StoredDeclarations {
 
   /// Registers a schema with a store, and makes its declarations those that decide.
   static func register(_ schema: SyncSchema, with store: any LocalStore) async throws(SyncError) {
-    // A salvaged store has declarations, and no note of what its records follow.
-    let salvaged = try await store.read { (snapshot) throws(SyncError) in
-      try load(from: snapshot).types.isEmpty ? snapshot.registeredEntities() : []
+    // A salvaged store has declarations, and no note of what its records follow. So has one in which
+    // the registration of a new type was interrupted.
+    let registered = try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.registeredEntities()
     }
     try await store.register(schema)
     let isKnown = try await store.read { (snapshot) throws(SyncError) in
       let stored = try load(from: snapshot)
       var next = stored
+      next.adopt(registered)
       _ = next.declare(schema.entities)
       return next == stored
     }
@@ -191,9 +205,9 @@ extension StoredDeclarations {
     try await store.write(.app) { (transaction) throws(SyncError) in
       let isOvertaken = try !transaction.hasRegistered(schema)
       let (void, undeclared) = try update(in: transaction) { stored in
-        var void: [RecordType] = []
-        if stored.types.isEmpty { void = stored.declare(salvaged) + stored.declare([]) }
-        void += isOvertaken ? stored.declareInPassing(schema.entities) : stored.declare(schema.entities)
+        stored.adopt(registered)
+        let void =
+          isOvertaken ? stored.declareInPassing(schema.entities) : stored.declare(schema.entities)
         return (void, stored.types.filter { !$0.isDeclared }.map(\.type))
       }
       if try undeclared != transaction.value(of: Self.undeclared) ?? [] {

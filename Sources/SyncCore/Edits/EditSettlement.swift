@@ -162,11 +162,15 @@ struct EditSettler {
     _ entry: OutboxEntry, onto remoteState: RemoteState, as content: Edit.Content? = nil
   ) -> EditSettlement {
     var entry = entry
+    // A remote that gives new records keys of its own may have made one from what was sent, of which
+    // the deletion of a record under this key tells nothing. It is not to make another one.
+    let isInDoubt = entry.sent != nil && entry.isNewToTheRemote && remoteState.payload == nil
     entry.base = remoteState.base
-    entry.sent = nil
-    entry.attempts = 0
-    // A newer copy does not shorten a pause that the remote asked for, nor allow an edit.
-    if case .postponed = entry.state {} else if !entry.isHeldByTheApp { entry.state = .waiting }
+    if !isInDoubt {
+      (entry.sent, entry.attempts) = (nil, 0)
+      // A newer copy does not shorten a pause that the remote asked for, nor allow an edit.
+      if case .postponed = entry.state {} else if !entry.isHeldByTheApp { entry.state = .waiting }
+    }
     if let content { entry.edit.content = content }
     keepImmutable(in: &entry, remoteState)
     entry.leaves = entry.departures(of: entity)

@@ -25,8 +25,16 @@ struct PushBatch: Hashable, Sendable {
 
   /// Whether these can be the outcomes of the batch: a group is applied whole.
   func mayHave(_ outcomes: [PushOutcome]) -> Bool {
-    if !isGroup { return !outcomes.contains(.notApplied) }
+    let unapplied = outcomes.count(where: \.isNotApplied)
+    if !isGroup { return unapplied == 0 }
     let applied = outcomes.count(where: \.isApplied)
-    return applied == outcomes.count || applied == 0 && outcomes.contains { $0 != .notApplied }
+    return applied == outcomes.count || applied == 0 && unapplied < outcomes.count
+  }
+}
+
+extension PushOutcome {
+  /// Whether another edit of the group was not applied, and so this one was not either.
+  fileprivate var isNotApplied: Bool {
+    if case .notApplied = self { true } else { false }
   }
 }

@@ -231,11 +231,11 @@ struct PushMachine {
     batches += (search?.answered() ?? []).map(\.batch)
     state = .settling
     return .settle(
-      zip(batch, outcomes).map { entry, outcome in
+      batch.indices.map { place in
         PushAnswer(
-          entry: entry, outcome: outcome,
-          isFirstAttempt: entry.attempts == 1 && !unanswered.contains(entry.id),
-          isInDoubt: isInDoubt(entry))
+          entry: batch[place], outcome: outcomes[place],
+          isFirstAttempt: batch[place].attempts == 1 && !unanswered.contains(batch[place].id),
+          isInDoubt: isInDoubt(batch[place]))
       })
   }
 

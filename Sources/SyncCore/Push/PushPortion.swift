@@ -306,35 +306,27 @@ struct PushPreparation: Sendable {
 
   /// Prepares those of the records that are still due.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Prepared {
-    let entries = try transaction.outbox(for: ids)
-    var places = [RecordID: Int](minimumCapacity: ids.count)
-    for place in entries.indices
-    where entries[place].isDue(at: now) && stage?.includes(entries[place]) ?? true {
-      places[entries[place].id] = place
-    }
+    let entries = try transaction.editsInTurn(of: ids)
     let isGroup = stage == nil
     let hasGroups = try transaction.hasAtomicGroups()
-    if isGroup || hasGroups {
-      // The app may have made another group of the records meanwhile, or ended this one.
-      for id in ids {
-        let group = try transaction.atomicGroup(of: id) ?? AtomicGroup(members: [id])
-        let together = group.toSend(try transaction.outbox(for: group.members)).map(\.id)
-        if Set(together) != (isGroup ? Set(ids) : [id]) { places[id] = nil }
-      }
-    }
-    if isGroup, places.count < ids.count { return Prepared(entries: []) }
     var resent: Set<RecordID> = []
     var prepared: [OutboxEntry] = []
     prepared.reserveCapacity(ids.count)
-    for id in ids {
-      guard let place = places[id] else { continue }
-      prepared.append(entries[place])
-      let last = prepared.count - 1
-      if prepared[last].sent != nil { resent.insert(id) }
-      prepared[last].sent = prepared[last].next
-      prepared[last].state = .waiting
-      prepared[last].attempts = prepared[last].attempts.addingOne
+    for place in ids.indices {
+      guard var entry = entries[place], entry.isDue(at: now), stage?.includes(entry) ?? true else { continue }
+      if isGroup || hasGroups {
+        // The app may have made another group of the records meanwhile, or ended this one.
+        let group = try transaction.atomicGroup(of: entry.id) ?? AtomicGroup(members: [entry.id])
+        let together = group.toSend(try transaction.outbox(for: group.members)).map(\.id)
+        if Set(together) != (isGroup ? Set(ids) : [entry.id]) { continue }
+      }
+      if entry.sent != nil { resent.insert(entry.id) }
+      entry.sent = entry.next
+      entry.state = .waiting
+      entry.attempts = entry.attempts.addingOne
+      prepared.append(entry)
     }
+    if isGroup, prepared.count < ids.count { return Prepared(entries: []) }
     if !prepared.isEmpty { try transaction.queue(prepared) }
     return Prepared(entries: prepared, resent: resent)
   }

@@ -6,6 +6,13 @@ struct PushPick: Hashable, Sendable {
   var ids: [RecordID] = []
   /// Whether they are one atomic group.
   var isGroup = false
+
+  fileprivate mutating func add(_ edit: PushCandidate) {
+    ids.append(edit.entry.id)
+    if edit.others.isEmpty { return }
+    ids += edit.others.map(\.id)
+    isGroup = true
+  }
 }
 
 extension PushCandidate {
@@ -33,7 +40,7 @@ struct PushQueue {
 
   /// Records that edits no longer have to wait for a record.
   mutating func settle(_ id: RecordID) {
-    absent.remove(id)
+    if !absent.isEmpty { absent.remove(id) }
   }
 
   /// Puts edits before all others.
@@ -51,38 +58,43 @@ struct PushQueue {
   /// The batch is in the queue's order, within the sink's limits, and without edits that wait for
   /// others. A group is a batch of its own.
   mutating func pick(within limits: SinkLimits) -> PushPick {
-    var ids: [RecordID] = []
-    var group: [OutboxEntry] = []
-    var (bytes, isClosed) = (0, false)
-    var rest: [Int] = []
-    for place in edits.indices {
-      let size = edits[place].entry.sizeToSend
-      let waits = !edits[place].waitsFor.isEmpty && !absent.isDisjoint(with: edits[place].waitsFor)
-      let (sum, overflow) = bytes.addingReportingOverflow(size)
-      if !waits, !ids.isEmpty, ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes {
-        isClosed = true
-      }
-      let isGroup = !edits[place].others.isEmpty
-      if isGroup, !ids.isEmpty { isClosed = true }
-      if waits || isClosed {
-        rest.append(place)
+    var pick = PushPick()
+    var bytes = 0
+    // The edits before the end of the batch that wait.
+    var waiting: [Int] = []
+    var end = edits.startIndex
+    while end < edits.endIndex, !pick.isGroup {
+      let edit = edits[end]
+      if !edit.waitsFor.isEmpty, !absent.isDisjoint(with: edit.waitsFor) {
+        waiting.append(end)
       } else {
-        ids.append(edits[place].entry.id)
-        if isGroup { (group, isClosed) = (edits[place].others, true) }
+        let (sum, overflow) = bytes.addingReportingOverflow(edit.entry.sizeToSend)
+        let isFull = pick.ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes
+        if !pick.ids.isEmpty, isFull || !edit.others.isEmpty { break }
+        pick.add(edit)
         bytes = sum
       }
+      end += 1
     }
-    if ids.isEmpty, let first = edits.memberOfCircle(absent: absent) {
-      ids = [first]
-      group = edits.first { $0.entry.id == first }?.others ?? []
-      rest.removeAll { edits[$0].entry.id == first }
+    if pick.ids.isEmpty {
+      guard let first = edits.memberOfCircle(absent: absent),
+        let place = edits.firstIndex(where: { $0.entry.id == first })
+      else {
+        // Edits that wait for a record that this push does not send wait for the next push.
+        edits = []
+        return pick
+      }
+      pick.add(edits.remove(at: place))
+      return pick
     }
-    // Edits that wait for a record that this push does not send wait for the next push.
-    if ids.isEmpty { rest = [] }
-    // Moved to the front, in order, without copies.
-    for (place, kept) in rest.enumerated() { edits.swapAt(place, kept) }
-    edits.removeLast(edits.count - rest.count)
-    return PushPick(ids: ids + group.map(\.id), isGroup: !group.isEmpty)
+    // Moved behind the batch, in order, without copies.
+    var kept = end
+    for place in waiting.reversed() {
+      kept -= 1
+      edits.swapAt(kept, place)
+    }
+    edits.removeFirst(kept)
+    return pick
   }
 }
 

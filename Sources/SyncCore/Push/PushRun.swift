@@ -85,8 +85,7 @@ struct PushRun {
   private var refusals: [RecordID: String] = [:]
   /// The number of edits at the beginning of the push.
   private let total: Int
-  /// The records whose edits were answered.
-  private var answered: Set<RecordID> = []
+  private var progress = PushProgress()
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
@@ -280,35 +279,34 @@ struct PushRun {
     var context = environment.releaseContext(fence: session.fence)
     // A change that is withheld here was not counted as fetched, so the pull must not count it again.
     context.finder = .push(fence: session.fence)
-    // A batch is of one type, unless it is a group.
-    let places = Dictionary(grouping: answers.indices) { answers[$0].entry.id.type }
-    var settlements: [(type: RecordType, settlement: PushSettlement)] = []
-    for (type, places) in places.sorted(by: { $0.key < $1.key }) {
-      guard let entity = environment.schema[type] else { return [] }
+    let groups = answers.placesByType
+    var settlements: [PushSettlement] = []
+    for group in groups {
+      guard let entity = environment.schema[group.type] else { return [] }
       settlements.append(
-        (
-          type,
-          PushSettlement(
-            entity: entity, context: context, retry: environment.options.retry,
-            answers: places.map { answers[$0] })
-        ))
+        PushSettlement(
+          entity: entity, context: context, retry: environment.options.retry,
+          answers: groups.count == 1 ? answers : group.places.map { answers[$0] }))
     }
     let outcomes = try await session.write { [settlements] (transaction) throws(SyncError) in
       var outcomes: [PushSettlement.Outcome] = []
-      for (_, settlement) in settlements { outcomes.append(try settlement.run(in: transaction)) }
+      for settlement in settlements { outcomes.append(try settlement.run(in: transaction)) }
       return outcomes
     }
-    answered.formUnion(answers.lazy.map(\.entry.id))
     var results = answers.map { _ in SettlementResult.unresolved }
-    for (type, outcome) in zip(settlements.map(\.type), outcomes) {
-      session.report(outcome, of: type)
+    for (group, outcome) in zip(groups, outcomes) {
+      session.report(outcome, of: group.type)
       for (id, reason) in outcome.refusals { refusals[id] = reason }
-      for (place, result) in zip(places[type] ?? [], outcome.results) {
-        results[place] = result
-        if result == .accepted, answers[place].entry.base.record != nil { session.freed.insert(type) }
+      for (place, result) in zip(group.places, outcome.results) { results[place] = result }
+      if answers.indices.contains(where: {
+        results[$0] == .accepted && answers[$0].entry.id.type == group.type
+          && answers[$0].entry.base.record != nil
+      }) {
+        session.freed.insert(group.type)
       }
     }
-    environment.emit(.pushCommitted(done: answered.count, total: max(total, answered.count)))
+    for (answer, result) in zip(answers, results) { progress.add(result, of: answer.entry.id) }
+    environment.emit(.pushCommitted(done: progress.done, total: max(total, progress.done)))
     return results
   }
 
@@ -332,6 +330,34 @@ struct PushRun {
     if isKnown { return }
     try await session.write { (transaction) throws(SyncError) in
       try RemoteRoom.persist(isLacking: isLacking, in: transaction)
+    }
+  }
+}
+
+extension [PushAnswer] {
+  /// The places of the answers by the types of their edits. A batch is of one type, unless it is a group.
+  fileprivate var placesByType: [(type: RecordType, places: [Int])] {
+    guard let type = first?.entry.id.type else { return [] }
+    if allSatisfy({ $0.entry.id.type == type }) { return [(type, Array<Int>(indices))] }
+    return Dictionary(grouping: indices) { self[$0].entry.id.type }
+      .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+}
+
+/// The edits that a push was answered about.
+private struct PushProgress {
+  private var accepted = 0
+  /// Those that were answered otherwise.
+  private var others: Set<RecordID> = []
+
+  var done: Int { accepted + others.count }
+
+  mutating func add(_ result: SettlementResult, of id: RecordID) {
+    if result != .accepted {
+      others.insert(id)
+    } else {
+      accepted += 1
+      if !others.isEmpty { others.remove(id) }
     }
   }
 }

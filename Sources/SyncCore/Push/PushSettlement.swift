@@ -73,18 +73,18 @@ struct PushSettlement: Sendable {
       let current = try transaction.edits(of: accepted.map(\.entry.id))
       accepted = accepted.map { (current[$0.entry.id] ?? $0.entry, $0.remoteState) }
     }
-    let before = try entries(of: answers, in: transaction)
+    let before = try transaction.editsInTurn(of: answers.map(\.entry.id))
     var remoteStates: [RecordID: RemoteState] = [:]
-    var unapplied: [PushAnswer] = []
+    var unapplied: [RecordID] = []
     var kept = KeptEntries()
-    for answer in answers {
+    for (place, answer) in answers.enumerated() {
       let remoteState = answer.remoteState(in: checkpoint?.epoch ?? 0)
       if !answer.outcome.isApplied {
         remoteStates[answer.entry.id] = remoteState
-        unapplied.append(answer)
+        unapplied.append(answer.entry.id)
       }
       if case .moved = answer.outcome { continue }
-      guard let entry = before[answer.entry.id] else {
+      guard let entry = before[place] else {
         // Without an entry, the remote's copy is merged like any other.
         if let remoteState { met.append(remoteState) }
         continue
@@ -136,11 +136,11 @@ struct PushSettlement: Sendable {
     }
     try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
     // The outcomes of the other edits follow from their entries afterwards.
-    let after = try entries(of: unapplied, in: transaction)
+    let after = unapplied.isEmpty ? [:] : try transaction.edits(of: unapplied)
     outcome.results = answers.indices.map { place in
       let id = answers[place].entry.id
       return answers[place].result(
-        before: before[id], after: after[id], remoteState: remoteStates[id],
+        before: before[place], after: after[id], remoteState: remoteStates[id],
         serverManagedFields: entity.remote.serverManagedFields)
     }
     outcome.tally = merge.tally
@@ -153,11 +153,6 @@ struct PushSettlement: Sendable {
     min(asked ?? retry.ceiling(afterFailures: max(1, entry.attempts)), Postponement.longest)
   }
 
-  private func entries(
-    of answers: [PushAnswer], in transaction: any StoreTransaction
-  ) throws(SyncError) -> [RecordID: OutboxEntry] {
-    answers.isEmpty ? [:] : try transaction.edits(of: answers.map(\.entry.id))
-  }
 }
 
 extension PushAnswer {
@@ -174,28 +169,30 @@ extension PushAnswer {
     }
   }
 
+  /// Returns what the answer has led to. Few answers need more than their outcome.
   fileprivate func result(
-    before: OutboxEntry?, after: OutboxEntry?, remoteState: RemoteState?, serverManagedFields: [FieldName]
+    before: @autoclosure () -> OutboxEntry?, after: @autoclosure () -> OutboxEntry?,
+    remoteState: @autoclosure () -> RemoteState?, serverManagedFields: [FieldName]
   ) -> SettlementResult {
     switch outcome {
     case .accepted, .moved: return .accepted
     case .unknown(let reason): return reason == nil ? .postponed : .refused
     case .refused, .conflict(.malformed?):
-      if case .refused? = after?.state { return .refused }
+      if case .refused? = after()?.state { return .refused }
       return .unresolved
     case .retryLater: return .postponed
     case .quotaExceeded: return .noRoom
     case .notApplied: return .notApplied
     case .conflict:
-      guard before != nil else { return .lost }
+      guard var before = before() else { return .lost }
+      let (after, remoteState) = (after(), remoteState())
       if case .postponed? = after?.state { return .postponed }
       if !isFirstAttempt || after == nil, after != before, let remoteState {
         let entry = entry.taking(serverManagedFields, of: remoteState)
         if let sent = entry.sent, remoteState.fulfils(sent.content, on: entry.base) { return .accepted }
       }
       guard let after else { return .lost }
-      var before = before
-      if isFirstAttempt { before?.sent = nil }
+      if isFirstAttempt { before.sent = nil }
       return after == before ? .unresolved : .rebased(after)
     }
   }

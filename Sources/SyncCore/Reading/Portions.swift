@@ -219,4 +219,30 @@ extension StoreSnapshot {
     for entry in entries { edits[entry.id] = entry }
     return edits
   }
+
+  /// Returns the pending edits of some records, in the order of the records.
+  func editsInTurn(of ids: [RecordID]) throws(SyncError) -> EditsInTurn {
+    EditsInTurn(try outbox(for: ids), of: ids)
+  }
+}
+
+/// Pending edits of some records, in the order of the records.
+struct EditsInTurn {
+  private let entries: [OutboxEntry]
+  /// The places of the records' edits among the entries; `nil` if each is at its record's place.
+  private var places: [Int?]?
+
+  fileprivate init(_ entries: [OutboxEntry], of ids: [RecordID]) {
+    self.entries = entries
+    // Stores that answer in the order of the question, as most do, need no table.
+    if entries.count == ids.count, entries.indices.allSatisfy({ entries[$0].id == ids[$0] }) { return }
+    let table = Dictionary(zip(entries.map(\.id), entries.indices)) { _, last in last }
+    places = ids.map { table[$0] }
+  }
+
+  /// The edit of the record at a place.
+  subscript(place: Int) -> OutboxEntry? {
+    guard let places else { return entries[place] }
+    return places[place].map { entries[$0] }
+  }
 }

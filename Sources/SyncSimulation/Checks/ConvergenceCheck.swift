@@ -53,6 +53,9 @@ struct ConvergenceCheck {
   // MARK: Edits
 
   /// Edits in the outbox without an obstacle.
+  ///
+  /// An edit may wait only for something outside of the store, directly or indirectly. Those that wait
+  /// for each other alone, in a circle, could never be pushed.
   private var leftovers: [Difference] {
     var waiting = Set(view.outbox.values.filter(hasToWait).map(\.id))
     var count: Int

@@ -341,7 +341,10 @@ final class EditWatch: Sendable {
     guard let entity = incarnation.schema[id.type], let record = view.live[id],
       var said = try? FieldMap(payload), var shown = try? FieldMap(record.payload)
     else { return false }
-    for field in fieldsOfTheRemote { (said[field], shown[field]) = (nil, nil) }
+    // The stamp of an edit that was made under a wrong clock is put right.
+    for field in fieldsOfTheRemote + [entity.stampField ?? .editStamp] {
+      (said[field], shown[field]) = (nil, nil)
+    }
     for reference in entity.references where !said.hasSameValue(as: shown, for: reference.field) {
       guard case .string(let key)? = try? payload.values(of: [reference.field]).first else { return false }
       let loser = view.live[RecordID(type: reference.target, key: key)]

@@ -55,6 +55,21 @@ struct ReplacedDeclarationTests {
     await #expect(throws: SyncError.self) { try await newer.sync() }
   }
 
+  /// A process is killed between the two writes of its registration, which brings a new type.
+  @Test func doNotIncludeATypeWhoseRegistrationWasInterrupted() async throws {
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", "{}")
+    table.remote.upsert("games", "g", #"{"team":"t"}"#)
+    _ = try await table.engine(Self.teams).sync()
+    try await table.store.register(SyncSchema(Self.teams, Self.games))
+    let older = try await table.engine(Self.teams)
+    _ = try await older.sync()
+    let newer = try await table.engine(Self.teams, Self.games)
+    _ = try await newer.sync()
+    #expect(table.keys("games") == ["g"])
+    await #expect(throws: SyncError.self) { try await older.sync() }
+  }
+
   /// The discarded edit leaves a copy that waits for a record which the newer version does not need.
   @Test func parkNothingForGood() async throws {
     let table = WithheldTable()

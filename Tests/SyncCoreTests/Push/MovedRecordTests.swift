@@ -179,6 +179,24 @@ struct MovedRecordTests {
     #expect(!world.remote.pushLog.joined().contains { $0.content == .deletion })
   }
 
+  /// Another device had deleted a record under the same key before.
+  @Test func isNotMadeAgainForTheDeletionOfAFormerRecord() async throws {
+    let world = try await world(remembersKeys: false)
+    try await world.write("meters", "mine")
+    world.remote.behave(.loseAnswer(Self.outage), onPushes: 1...1)
+    _ = try? await world.engine.sync()
+    world.remote.upsert("meters", "mine", "{}")
+    world.remote.delete("meters", "mine")
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(90_000))
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["1": #"{"name":1}"#])
+    guard case .refused? = try await world.outbox().first?.state else {
+      Issue.record("The edit does not wait for the app.")
+      return
+    }
+  }
+
   @Test(arguments: [true, false]) func waitsForTheAppWhereAnotherAttemptMightMakeItTwice(
     isDiscarded: Bool
   ) async throws {
