@@ -18,8 +18,6 @@ struct SyncSession: Sendable {
   var progress: SyncProgress
   /// The types whose status notes the error that ends the sync.
   var failing: [RecordType] = []
-  /// The types of which the remote has accepted updates or deletions.
-  var freed: Set<RecordType> = []
   /// How the push before the pulls ended; `nil` if there was none.
   var push: PushEnd?
   /// The types whose edits the remote has rejected, whatever their content.
@@ -141,6 +139,10 @@ struct SyncSession: Sendable {
 /// The progress of a sync, type by type.
 struct SyncProgress: Sendable {
   private(set) var result = SyncResult()
+  /// The types of which records were deleted, or changed by a push.
+  ///
+  /// One of them may have had a unique value that a refused edit needs.
+  var freed: Set<RecordType> = []
   private let order: [RecordType]
 
   /// Creates an empty progress.
@@ -158,7 +160,11 @@ struct SyncProgress: Sendable {
 
   /// Counts a committed transaction.
   mutating func count(_ tally: Tally) {
-    for (type, counts) in tally.counts { result.entities[index(of: type)].counts += counts }
+    for (type, counts) in tally.counts {
+      result.entities[index(of: type)].counts += counts
+      if counts.deleted > 0 { freed.insert(type) }
+    }
+    freed.formUnion(tally.confirmed)
   }
 
   /// Counts the records that a collapse of a type's duplicates changed for readers.

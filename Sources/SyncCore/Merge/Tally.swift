@@ -21,6 +21,8 @@ struct Tally: Sendable {
   private(set) var policyFlaws: [(id: RecordID, reason: String)] = []
   /// Records of which the remote writes an immutable field itself.
   private(set) var assigned: [RecordID] = []
+  /// The types of deletions made here that the remote had made before they were pushed.
+  private(set) var confirmed: Set<RecordType> = []
   /// Edits that are refused because another one of their group has lost, with the reasons.
   private(set) var refusals: [(id: RecordID, reason: String)] = []
   /// The committed changes of the pass, and its total if the remote gives one.
@@ -115,6 +117,11 @@ struct Tally: Sendable {
   /// Lists a record of which the remote writes an immutable field itself.
   mutating func noteAssigned(_ id: RecordID) {
     assigned.append(id)
+  }
+
+  /// Notes a deletion made here that the remote had made before it was pushed.
+  mutating func noteConfirmed(_ deletion: RecordID) {
+    confirmed.insert(deletion.type)
   }
 
   /// Notes an edit that is refused because another one of its group has lost.

@@ -144,9 +144,9 @@ struct PushRun {
   private func reconsidered(
     _ entities: [Entity], in session: inout SyncSession
   ) async throws(SyncError) -> PushMachine? {
-    let freed = entities.filter { session.freed.contains($0.type) }
+    let freed = entities.filter { session.progress.freed.contains($0.type) }
     var pending = try await session.reconsiderRefused(freed)
-    session.freed.subtract(freed.map(\.type))
+    session.progress.freed.subtract(freed.map(\.type))
     if machine.hasAppliedGroups { pending = try await session.pendingEdits(of: entities) }
     return pending.isEmpty ? nil : PushMachine(pending, settings: machine.settings)
   }
@@ -302,7 +302,7 @@ struct PushRun {
         results[$0] == .accepted && answers[$0].entry.id.type == group.type
           && answers[$0].entry.base.record != nil
       }) {
-        session.freed.insert(group.type)
+        session.progress.freed.insert(group.type)
       }
     }
     for (answer, result) in zip(answers, results) { progress.add(result, of: answer.entry.id) }

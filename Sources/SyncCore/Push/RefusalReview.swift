@@ -1,14 +1,13 @@
 import SyncModels
 import SyncPorts
 
-/// Makes refused edits due again after records of their type were deleted, or changed by a push.
+/// Makes refused edits due again that may need what another record of their type had.
 ///
-/// One of them may have had the unique value that the edit needs. The next push sends the edits.
+/// The next push sends them.
 struct RefusalReview: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    let (result, freed) = (session.progress.result, session.freed)
-    _ = try await session.reconsiderRefused(
-      session.entities.filter { result[$0.type].deleted > 0 || freed.contains($0.type) })
+    let freed = session.progress.freed
+    _ = try await session.reconsiderRefused(session.entities.filter { freed.contains($0.type) })
     return .finished
   }
 }

@@ -108,6 +108,19 @@ struct UniqueValueTests {
     #expect(world.there().keys.sorted() == ["new"])
   }
 
+  /// The same deletion was made here, and a pull shows that it is done before it is pushed.
+  @Test func goesAfterAPullThatConfirmedADeletionMadeHere() async throws {
+    let world = try await world()
+    try await world.write("meters", "new", ["slot": "1"])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    try await world.delete("meters", "old")
+    world.clock.advance(by: .seconds(1))
+    world.remote.delete("meters", "old")
+    #expect(try await world.engine.sync(SyncRequest(direction: .pull)).total.deleted == 0)
+    #expect(try await world.engine.sync().pushed.accepted == 1)
+    #expect(world.there().keys.sorted() == ["new"])
+  }
+
   @Test func staysRefusedWithoutSuchAChange() async throws {
     let world = try await world()
     try await world.write("meters", "new", ["slot": "1"])
