@@ -1,8 +1,8 @@
 """A JSON API for benchmarks that has each answer ready in memory, on a free loopback port.
 
-  pages.py RECORDS PAGE-SIZE [MILLISECONDS [gzip]]
-      prints the port, and serves until it is killed; answers each request after some milliseconds,
-      with a compressed body if the client accepts one
+  pages.py RECORDS PAGE-SIZE [MILLISECONDS MEGABITS [gzip]]
+      prints the port, and serves until it is killed; answers each request as late as over a network
+      of some milliseconds and megabits a second, with a compressed body if the client accepts one
 """
 
 import gzip
@@ -13,8 +13,8 @@ import threading
 import time
 
 records, size = int(sys.argv[1]), int(sys.argv[2])
-delay = int(sys.argv[3]) / 1000 if len(sys.argv) > 3 else 0
-compresses = "gzip" in sys.argv[4:]
+delay, seconds_per_byte = (int(sys.argv[3]) / 1000, 8e-6 / int(sys.argv[4])) if len(sys.argv) > 4 else (0, 0)
+compresses = "gzip" in sys.argv[5:]
 listener = socket.create_server(("127.0.0.1", 0))
 address = f"http://127.0.0.1:{listener.getsockname()[1]}"
 
@@ -57,8 +57,9 @@ def serve(client):
             name, _, value = field.partition(b":")
             accepted = accepted or name.lower() == b"accept-encoding" and b"gzip" in value
         plain, compressed = answers[target.partition("cursor=")[2].partition("&")[0]]
-        time.sleep(delay)
-        client.sendall(compressed if accepted and compressed else plain)
+        chosen = compressed if accepted and compressed else plain
+        time.sleep(delay + seconds_per_byte * len(chosen))
+        client.sendall(chosen)
 
 
 print(listener.getsockname()[1], flush=True)
