@@ -46,8 +46,12 @@ struct EditSettler {
     let entry = entry.taking(entity.remote.serverManagedFields, of: remoteState)
     // A default gives way to whatever the remote has, without a conflict.
     if entry.isSeed { return EditSettlement(row: remoteState.row) }
-    // So does a restored field, which is restored again on top.
-    if entry.isRestoration { return settled(by: remoteState, entry) }
+    if entry.isRestoration {
+      // What may have been sent on this state is sent again unchanged.
+      if !isAnswer, restates(remoteState, entry.base) { return kept(entry) }
+      // A restored field gives way too, and is restored again on top.
+      return settled(by: remoteState, entry)
+    }
     if remoteState.isSame(as: entry.edit.content) {
       if let settlement = sharing(remoteState, entry, isAnswer: isAnswer, flaw) { return settlement }
       return settled(by: remoteState, entry)
@@ -86,9 +90,7 @@ struct EditSettler {
       if isPurge(entry.edit.content.payload) { return settled(by: remoteState, entry) }
       if isPurge(remoteState.payload) { return rebased(entry, onto: remoteState) }
     }
-    if restates(remoteState, entry.base) {
-      return EditSettlement(row: entry.row(of: entity), entry: entry)
-    }
+    if restates(remoteState, entry.base) { return kept(entry) }
     return settle(entry, remoteState, since: entry.base.record?.payload, flaw)
   }
 
@@ -141,6 +143,10 @@ struct EditSettler {
 
   // MARK: Endings
 
+  private func kept(_ entry: OutboxEntry) -> EditSettlement {
+    EditSettlement(row: entry.row(of: entity), entry: entry)
+  }
+
   /// Drops the entry, unless the remote state changes an immutable field.
   ///
   /// In that case an edit remains that restores the field.
@@ -162,9 +168,9 @@ struct EditSettler {
     _ entry: OutboxEntry, onto remoteState: RemoteState, as content: Edit.Content? = nil
   ) -> EditSettlement {
     var entry = entry
-    // A remote that gives new records keys of its own may have made one from what was sent, of which
-    // the deletion of a record under this key tells nothing. It is not to make another one.
-    let isInDoubt = entry.sent != nil && entry.isNewToTheRemote && remoteState.payload == nil
+    // A remote that gives new records keys of its own has perhaps made one from what was sent. The
+    // deletion of a record under this key tells nothing of that, so the app decides as before.
+    let isInDoubt = entry.isRefused && entry.sent != nil && remoteState.payload == nil
     entry.base = remoteState.base
     if !isInDoubt {
       (entry.sent, entry.attempts) = (nil, 0)

@@ -1,5 +1,6 @@
 import InMemoryAdapters
 import SyncCore
+import SyncJSON
 import SyncModels
 import SyncPorts
 import Synchronization
@@ -282,8 +283,9 @@ final class EditWatch: Sendable {
       }
       ledger.saw(.editTraced)
       let present = keys.id(of: id) ?? id
+      // What the remote has made of an edit counts as the remote's write, on each device.
       if entry.author != .app, after.outbox[id] == nil, after.outbox[present] == nil,
-        let record = after.live[present],
+        !incarnation.isAltered(present), let record = after.live[present],
         present != id || isSame(entry.edit.content.payload, record.payload),
         !hasVaried(entry.edit.content.payload, record.payload)
       {
@@ -292,7 +294,7 @@ final class EditWatch: Sendable {
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
       if state.withLock({ $0.moot[id] == entry.edit.stamp }) { continue }
-      if hasMoved(entry, in: after) { continue }
+      if hasMoved(entry, in: after, incarnation) { continue }
       // The former remote had taken it, and the new one has a copy.
       if remotes.wereExchanged, let record = after.live[id], record.version != entry.base.version,
         let stamp = Self.stamp(of: record.payload), stamp == entry.edit.content.payload.flatMap(Self.stamp)
@@ -325,10 +327,18 @@ final class EditWatch: Sendable {
   }
 
   /// Whether an edit went on under the key that the remote has given its record.
-  private func hasMoved(_ entry: OutboxEntry, in view: StoreView) -> Bool {
+  private func hasMoved(_ entry: OutboxEntry, in view: StoreView, _ incarnation: Incarnation) -> Bool {
     guard let given = keys.id(of: entry.id) else { return false }
     if let next = view.outbox[given], next.edit.stamp >= entry.edit.stamp { return true }
-    return view.conflicts.contains { $0.id == given && $0.local.stamp == entry.edit.stamp }
+    if view.conflicts.contains(where: { $0.id == given && $0.local.stamp == entry.edit.stamp }) {
+      return true
+    }
+    // A later edit may say what the remote has received before.
+    guard var said = entry.edit.content.payload.flatMap({ try? FieldMap($0) }) else { return false }
+    for field in said.fields where said[field] == JSONString.quoted(entry.id.key)[...] {
+      said[field] = JSONString.quoted(given.key)[...]
+    }
+    return isShown(said.payload, of: given, in: view, incarnation)
   }
 
   /// Whether a record has an edit's content.

@@ -24,9 +24,8 @@ extension World {
       state.withLock { $0.finalRules = rules }
     }
     // After a wipe, two listings have to lack a winner, and then each loser that takes its place.
-    // Two devices may take turns until they have the same winners.
-    let rounds =
-      shape.hazards.contains(.duplicates) && (edits.wasWiped || otherDevice != nil) ? 15 : 5
+    // Two devices may take turns until they have the same winners, and each what the other pushed.
+    let rounds = otherDevice != nil || shape.hazards.contains(.duplicates) && edits.wasWiped ? 15 : 5
     var complaints = [Difference("nothing was synced", about: [])]
     for round in 1...rounds where !complaints.isEmpty {
       // Longer than any lease, and than the interval between two checks for deletions, by any
