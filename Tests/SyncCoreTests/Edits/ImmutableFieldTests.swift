@@ -3,6 +3,8 @@ import InMemoryAdapters
 import SyncAdapters
 import Testing
 
+@testable import SyncCore
+
 /// R3.9: the earliest value of an immutable field stays, on devices and at the remote.
 @Suite("An immutable field")
 struct ImmutableFieldTests {
@@ -179,6 +181,30 @@ struct ImmutableFieldTests {
     _ = try await world.engine.sync()
     #expect(try made(world.there()["m"]) == 3)
     #expect(world.here() == world.there())
+  }
+
+  /// A member differs in each answer of the remote. What was sent may have arrived.
+  @Test(arguments: [true, false]) func isSentAgainUnchangedAtTheSameVersion(isSameVersion: Bool) {
+    let id = RecordID(type: "meters", key: "m")
+    func copy(_ served: Int, _ version: Int64) -> Record {
+      Record(
+        id: id, version: Version(sequence: version, modifiedAt: Timestamp(milliseconds: version)),
+        payload: payload(#"{"made":9,"served":\#(served)}"#), fields: [])
+    }
+    let known = copy(1, 1)
+    let restoring = Edit(
+      .upsert(payload(#"{"made":5,"served":1}"#), schemaVersion: 1),
+      stamp: EditStamp(physical: known.version.modifiedAt))
+    let entry = OutboxEntry(
+      id: id, edit: restoring, base: .copy(known), sent: restoring, attempts: 1,
+      author: .restoration(of: known, by: Self.meters))
+    let settler = EditSettler(
+      entity: Self.meters, policy: LastWriteWins(), maximumClockSkew: .seconds(300),
+      now: Timestamp(milliseconds: 5000))
+    let settlement = settler.meeting(.copy(copy(2, isSameVersion ? 1 : 2)), entry)
+    #expect(settlement.conflict == nil)
+    #expect((settlement.entry == entry) == isSameVersion)
+    #expect((settlement.entry?.sent == nil) != isSameVersion)
   }
 
   /// Without a sink, the restoring edit stays pending.
