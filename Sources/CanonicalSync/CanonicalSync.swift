@@ -4,6 +4,7 @@
 
 @_exported public import struct SyncCore.BackgroundPolicy
 @_exported public import struct SyncCore.Bootstrap
+@_exported public import struct SyncCore.Checkpoint
 @_exported public import struct SyncCore.CleanupPolicy
 @_exported public import struct SyncCore.CleanupReport
 @_exported public import struct SyncCore.EditBatch
@@ -29,6 +30,8 @@
 @_exported public import struct SyncCore.MigrationReport
 @_exported public import struct SyncCore.ModelUpgrade
 @_exported public import struct SyncCore.NextSync
+@_exported public import struct SyncCore.PassOutcomes
+@_exported public import struct SyncCore.PastSync
 @_exported public import struct SyncCore.PendingEdit
 @_exported public import struct SyncCore.RebuildOptions
 @_exported public import struct SyncCore.RebuildReport
@@ -65,7 +68,6 @@
 @_exported public import enum SyncModels.LibraryVersion
 @_exported public import struct SyncModels.Metric
 @_exported public import struct SyncModels.NaturalKey
-@_exported public import struct SyncModels.PastSync
 @_exported public import struct SyncModels.Payload
 @_exported public import struct SyncModels.PushCounts
 @_exported public import struct SyncModels.Query

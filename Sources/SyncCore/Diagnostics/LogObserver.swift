@@ -111,7 +111,7 @@ extension PushCounts {
   }
 }
 
-extension Checkpoint.Refusal {
+extension SweepRefusal {
   /// Why a sweep was refused, for a person.
   public var sentence: String {
     switch self {

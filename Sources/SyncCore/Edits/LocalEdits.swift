@@ -26,7 +26,8 @@ public struct LocalEdits: Sendable {
   /// - Parameters:
   ///   - store: The store with the records.
   ///   - schema: The types of the app.
-  ///   - clock: Stamps edits, as far as it can be trusted; see ``HybridClock``.
+  ///   - clock: Stamps edits, as far as it can be trusted. Each stamp is later than the one before,
+  ///     whatever the clock does (Kulkarni et al., *Logical Physical Clocks*, 2014).
   ///   - options: The policies, and how far clocks are trusted.
   ///   - sink: The destination of the edits, which perhaps another process pushes. It decides
   ///     whether stamps travel with records; see ``Stamping/automatic``. Without a sink they do

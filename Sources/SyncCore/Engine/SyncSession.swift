@@ -79,7 +79,7 @@ struct SyncSession: Sendable {
   }
 
   /// Lists a refused sweep.
-  mutating func report(_ refusal: Checkpoint.Refusal, of type: RecordType) {
+  mutating func report(_ refusal: SweepRefusal, of type: RecordType) {
     progress.add(refusal, of: type)
     environment.emit(.sweepRefused(type, refusal))
   }
@@ -199,7 +199,7 @@ struct SyncProgress: Sendable {
   }
 
   /// Lists a refused sweep.
-  mutating func add(_ refusal: Checkpoint.Refusal, of type: RecordType) {
+  mutating func add(_ refusal: SweepRefusal, of type: RecordType) {
     result.refusedSweeps.append((type, refusal))
   }
 

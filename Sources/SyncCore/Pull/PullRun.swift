@@ -371,7 +371,7 @@ struct CommittedPages: Sendable {
   /// The number of requests that confirmed absences.
   var requests = 0
   /// Why the sweep of a whole type was refused.
-  var refusal: Checkpoint.Refusal?
+  var refusal: SweepRefusal?
   /// Whether the type is not published yet, because absences have to be confirmed.
   var isUnconfirmed = false
 }

@@ -27,11 +27,11 @@ struct SweepGuard: Sendable {
     /// It may, and would find nothing.
     case nothingToRemove
     case allowed
-    case refused(Checkpoint.Refusal)
+    case refused(SweepRefusal)
   }
 
   /// Returns why the sweep may not begin; `nil` if it may.
-  func refusal(in snapshot: any StoreSnapshot) throws(SyncError) -> Checkpoint.Refusal? {
+  func refusal(in snapshot: any StoreSnapshot) throws(SyncError) -> SweepRefusal? {
     if case .refused(let refusal) = try verdict(in: snapshot) { refusal } else { nil }
   }
 

@@ -80,7 +80,7 @@ struct WholeListing: Sendable {
     /// Not at all: the remote did not answer.
     case failed
     /// Not yet: a person has to confirm the sweep first.
-    case refused(Checkpoint.Refusal)
+    case refused(SweepRefusal)
   }
 
   /// Merges the pages, and publishes the type if no lookup is needed.

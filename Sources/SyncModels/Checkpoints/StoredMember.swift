@@ -2,7 +2,7 @@
 ///
 /// These values share one type of keys. The first decoding by a further type of keys searches all
 /// conformances of the process, which takes longer than all else that a small sync reads.
-enum StoredMember: CodingKey {
+package enum StoredMember: CodingKey {
   // A checkpoint.
   case scope, committed, committedAt, inFlight, lastPass, epoch, sweptPass, sweptFence
   case deletionsVerifiedAt, needsSecondListing, hasNewQuery, sweep

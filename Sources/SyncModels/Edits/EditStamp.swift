@@ -62,3 +62,21 @@ extension EditStamp: LosslessStringConvertible {
       replica: halves.count == 2 ? String(halves[1]) : "")
   }
 }
+
+extension EditStamp {
+  /// The time of all seeds: before any other.
+  package static let seedTime = Timestamp(microseconds: .min)
+
+  /// Whether the stamp is that of a default, which loses to every edit.
+  package var isOfSeed: Bool { physical == Self.seedTime && counter > 0 }
+
+  /// The stamp itself if it is later than another, otherwise the replica's next one.
+  ///
+  /// The next one has the next counter, or the next microsecond if the counter is used up.
+  package func following(_ other: EditStamp) -> EditStamp {
+    if physical > other.physical || physical == other.physical && counter > other.counter { return self }
+    return other.counter < .max
+      ? EditStamp(physical: other.physical, counter: other.counter + 1, replica: replica)
+      : EditStamp(physical: other.physical + .microseconds(1), counter: 0, replica: replica)
+  }
+}

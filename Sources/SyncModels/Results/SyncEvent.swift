@@ -48,7 +48,7 @@ public enum SyncEvent: Sendable {
   /// The push ended. Waiting edits were sent, as far as possible.
   case pushFinished(PushCounts)
   /// A sweep was not carried out.
-  case sweepRefused(RecordType, Checkpoint.Refusal)
+  case sweepRefused(RecordType, SweepRefusal)
   /// The pass over a type is complete.
   case entityFinished(RecordType, SyncCounts)
   /// The pass over one type failed. The other types continue.

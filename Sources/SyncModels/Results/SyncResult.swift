@@ -7,7 +7,7 @@ public struct SyncResult: Sendable {
   /// Types whose own pass failed while the others continued. Their earlier commits stay.
   public var failures: [(type: RecordType, error: SyncError)]
   /// Sweeps that were refused, with the reason.
-  public var refusedSweeps: [(type: RecordType, refusal: Checkpoint.Refusal)]
+  public var refusedSweeps: [(type: RecordType, refusal: SweepRefusal)]
   /// The duration of the sync, by the injected clock.
   public var duration: Duration
   /// Whether the sync stopped on request. Its commits stay, and the next sync resumes there.
@@ -17,7 +17,7 @@ public struct SyncResult: Sendable {
   public init(
     entities: [(type: RecordType, counts: SyncCounts)] = [], pushed: PushCounts = PushCounts(),
     failures: [(type: RecordType, error: SyncError)] = [],
-    refusedSweeps: [(type: RecordType, refusal: Checkpoint.Refusal)] = [], duration: Duration = .zero,
+    refusedSweeps: [(type: RecordType, refusal: SweepRefusal)] = [], duration: Duration = .zero,
     wasCancelled: Bool = false
   ) {
     self.entities = entities

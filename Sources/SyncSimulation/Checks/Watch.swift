@@ -1,3 +1,4 @@
+import SyncCore
 import SyncModels
 import SyncPorts
 import Synchronization

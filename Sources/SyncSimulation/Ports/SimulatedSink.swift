@@ -1,4 +1,5 @@
 import InMemoryAdapters
+import SyncCore
 import SyncModels
 import SyncPorts
 

@@ -1,6 +1,7 @@
 import SyncJSON
 import Testing
 
+@testable import SyncCore
 @testable import SyncModels
 
 @Suite("The clock of local edits")

@@ -1,3 +1,5 @@
+public import SyncModels
+
 /// The history of one type's syncs, kept in the store across restarts.
 public struct PassOutcomes: Hashable, Sendable, Codable {
   /// When a pass was last completed.

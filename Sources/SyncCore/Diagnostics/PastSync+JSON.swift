@@ -1,4 +1,5 @@
 import SyncJSON
+import SyncModels
 
 extension PastSync {
   /// The entry as JSON, without members that say nothing.

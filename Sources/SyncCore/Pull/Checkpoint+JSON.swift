@@ -1,4 +1,5 @@
 import SyncJSON
+import SyncModels
 
 extension Checkpoint: SpelledOut {
   /// The JSON that the generic encoder would write; `nil` with a sweep that was refused.

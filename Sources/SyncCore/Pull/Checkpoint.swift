@@ -1,3 +1,5 @@
+public import SyncModels
+
 /// The pull progress of one type: the last completed pass and the pass under way.
 ///
 /// ``committed`` moves only when a pass is complete. A cancelled, failed or crashed pass leaves it
@@ -112,24 +114,14 @@ public struct Checkpoint: Hashable, Sendable, Codable {
     /// The number of records in the listing; `nil` if it was not recorded.
     public var listed: Int?
     /// Why the sweep waits for a person's decision; `nil` if it does not wait.
-    public var refusal: Refusal?
+    public var refusal: SweepRefusal?
 
     /// Creates a sweep that is due.
-    public init(pass: Int64, listed: Int? = nil, refusal: Refusal? = nil) {
+    public init(pass: Int64, listed: Int? = nil, refusal: SweepRefusal? = nil) {
       self.pass = pass
       self.listed = listed
       self.refusal = refusal
     }
-  }
-
-  /// Why a sweep was not carried out.
-  public enum Refusal: Hashable, Sendable, Codable {
-    /// The sweep would remove too many records at once.
-    case massDeletion(missing: Int, of: Int)
-    /// The listing held this many malformed records without a readable key.
-    ///
-    /// A sweep could remove one of their records.
-    case unidentifiedMalformed(Int)
   }
 }
 
@@ -222,6 +214,6 @@ extension Checkpoint.Sweep {
     self.init(
       pass: try values.decodeCount(forKey: .pass),
       listed: try values.decodeCountIfPresent(forKey: .listed),
-      refusal: try values.decodeIfPresent(Checkpoint.Refusal.self, forKey: .refusal))
+      refusal: try values.decodeIfPresent(SweepRefusal.self, forKey: .refusal))
   }
 }

@@ -1,4 +1,4 @@
-import SyncJSON
+public import SyncModels
 
 /// One sync in a store's history.
 public struct PastSync: Hashable, Sendable, Decodable {

@@ -1,4 +1,5 @@
 import SyncJSON
+import SyncModels
 
 extension PassOutcomes: SpelledOut {
   /// The JSON that the generic encoder would write; `nil` after a failure.

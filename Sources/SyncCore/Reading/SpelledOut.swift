@@ -1,4 +1,5 @@
 import SyncJSON
+import SyncModels
 
 /// A value with a form of JSON that is written and read without generic coding.
 ///

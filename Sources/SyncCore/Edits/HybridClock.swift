@@ -1,3 +1,5 @@
+package import SyncModels
+
 /// A hybrid logical clock that stamps a replica's edits in increasing order.
 ///
 /// Each stamp is later than the replica's previous stamp, and later than the copy that the edit was
@@ -8,16 +10,16 @@
 /// A stamp further ahead than a bound comes from a wrong clock: another replica's, or this
 /// replica's some time ago. An edit of such a record still gets a later stamp. The clock itself
 /// does not follow, so edits of other records get the current time.
-public struct HybridClock: Hashable, Sendable, Codable {
+package struct HybridClock: Hashable, Sendable, Codable {
   /// The last stamp that the clock followed.
-  public private(set) var last: EditStamp
+  package private(set) var last: EditStamp
   /// The latest stamp that the clock issued without following it.
   private(set) var ahead: Timestamp?
   /// The highest counter issued so far; `nil` for the counter of the last stamp.
   private(set) var counter: UInt32?
 
   /// Creates a clock that has issued no stamp.
-  public init(replica: String) {
+  package init(replica: String) {
     last = EditStamp(physical: Timestamp(microseconds: .min), replica: replica)
   }
 
@@ -35,7 +37,7 @@ public struct HybridClock: Hashable, Sendable, Codable {
   ///   - seen: The stamp of the copy that the edit was made on, or of the record's previous edit.
   ///     The new stamp is later.
   ///   - bound: How far ahead of the wall clock the clock follows a stamp; `nil` for any distance.
-  public mutating func stamp(
+  package mutating func stamp(
     at now: Timestamp, after seen: EditStamp? = nil, bound: Duration? = nil
   ) -> EditStamp {
     let limit = bound.map { now + $0 } ?? Timestamp(microseconds: .max)
@@ -78,23 +80,5 @@ extension HybridClock {
     let next = highest < .max ? highest + 1 : highest
     counter = next
     return EditStamp(physical: EditStamp.seedTime, counter: next, replica: last.replica)
-  }
-}
-
-extension EditStamp {
-  /// The time of all seeds: before any other.
-  fileprivate static let seedTime = Timestamp(microseconds: .min)
-
-  /// Whether the stamp is that of a default, which loses to every edit.
-  package var isOfSeed: Bool { physical == Self.seedTime && counter > 0 }
-
-  /// The stamp itself if it is later than another, otherwise the replica's next one.
-  ///
-  /// The next one has the next counter, or the next microsecond if the counter is used up.
-  package func following(_ other: EditStamp) -> EditStamp {
-    if physical > other.physical || physical == other.physical && counter > other.counter { return self }
-    return other.counter < .max
-      ? EditStamp(physical: other.physical, counter: other.counter + 1, replica: replica)
-      : EditStamp(physical: other.physical + .microseconds(1), counter: 0, replica: replica)
   }
 }

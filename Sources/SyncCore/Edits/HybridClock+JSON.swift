@@ -1,4 +1,5 @@
 import SyncJSON
+import SyncModels
 
 extension HybridClock: SpelledOut {
   /// The JSON that the generic encoder would write.

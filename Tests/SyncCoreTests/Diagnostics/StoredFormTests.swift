@@ -1,3 +1,4 @@
+import SyncCore
 import SyncJSON
 import SyncModels
 import Testing
