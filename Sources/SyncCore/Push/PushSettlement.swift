@@ -152,7 +152,6 @@ struct PushSettlement: Sendable {
   private func pause(_ asked: Duration?, _ entry: OutboxEntry) -> Duration {
     min(asked ?? retry.ceiling(afterFailures: max(1, entry.attempts)), Postponement.longest)
   }
-
 }
 
 extension PushAnswer {
