@@ -180,7 +180,7 @@ struct EditSettler {
     if let content { entry.edit.content = content }
     keepImmutable(in: &entry, remoteState)
     entry.leaves = entry.departures(of: entity)
-    return EditSettlement(row: entry.row(of: entity), entry: entry)
+    return kept(entry)
   }
 
   /// Gives an edit the immutable fields' values of the remote state.

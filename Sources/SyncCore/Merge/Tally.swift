@@ -21,7 +21,7 @@ struct Tally: Sendable {
   private(set) var policyFlaws: [(id: RecordID, reason: String)] = []
   /// Records of which the remote writes an immutable field itself.
   private(set) var assigned: [RecordID] = []
-  /// The types of deletions made here that the remote had made before they were pushed.
+  /// The types of records whose edits ended because the remote has deleted them.
   private(set) var confirmed: Set<RecordType> = []
   /// Edits that are refused because another one of their group has lost, with the reasons.
   private(set) var refusals: [(id: RecordID, reason: String)] = []
@@ -119,7 +119,7 @@ struct Tally: Sendable {
     assigned.append(id)
   }
 
-  /// Notes a deletion made here that the remote had made before it was pushed.
+  /// Notes a record whose edit ended because the remote has deleted it, perhaps as the edit did.
   mutating func noteConfirmed(_ deletion: RecordID) {
     confirmed.insert(deletion.type)
   }

@@ -298,9 +298,8 @@ struct PushRun {
       session.report(outcome, of: group.type)
       for (id, reason) in outcome.refusals { refusals[id] = reason }
       for (place, result) in zip(group.places, outcome.results) { results[place] = result }
-      if answers.indices.contains(where: {
-        results[$0] == .accepted && answers[$0].entry.id.type == group.type
-          && answers[$0].entry.base.record != nil
+      if group.places.contains(where: {
+        results[$0] == .accepted && answers[$0].entry.base.record != nil
       }) {
         session.progress.freed.insert(group.type)
       }
