@@ -13,7 +13,7 @@ struct Call: Sendable {
 
   init(_ request: ServiceRequest, publicOrigin: String?) throws(SyncError) {
     let halves = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let address = halves.first, let path = ServicePath(address) else { throw Refusal.unknownPath.error }
+    guard let address = halves.first, let path = ServicePath(address) else { throw Refusal.unknownPath }
     (self.request, self.path) = (request, path)
     self.address = address.hasPrefix("/v1") ? String(address) : "/v1\(address)"
     pairs = halves.count == 2 ? try PercentText.query(halves[1]) : []
@@ -29,7 +29,7 @@ struct Call: Sendable {
   var reads: Bool { method == "GET" }
 
   /// The type of the body, without parameters.
-  var contentType: String? { request.headers["content-type"].map { $0.prefix { $0 != ";" }.lowercased() } }
+  var contentType: String { request.headers["content-type", default: ""].prefix { $0 != ";" }.lowercased() }
 
   /// The timestamp of a precondition; -1 for `*`.
   func precondition(_ name: String) throws(SyncError) -> Int64? {
@@ -37,7 +37,7 @@ struct Call: Sendable {
     if text == "*" || text == "\"*\"" { return -1 }
     let bare = text.hasPrefix("W/") ? String(text.dropFirst(2)) : text
     guard bare.hasPrefix("\""), let time = try? ListQuery.timestamp(name, bare) else {
-      throw Refusal.parameter(name, "Invalid value for \(name)", in: "header").error
+      throw Refusal.parameter(name, "Invalid value for \(name)", in: "header")
     }
     return time
   }

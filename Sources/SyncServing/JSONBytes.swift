@@ -6,6 +6,8 @@ extension [UInt8] {
 
   static func json(_ number: some BinaryInteger) -> [UInt8] { Array("\(number)".utf8) }
 
+  static func json(_ truth: Bool) -> [UInt8] { Array("\(truth)".utf8) }
+
   /// An object of members, in their order.
   static func json(_ members: KeyValuePairs<String, [UInt8]>) -> [UInt8] { object(members) }
 
@@ -18,9 +20,8 @@ extension [UInt8] {
   static func json(_ elements: [[UInt8]]) -> [UInt8] { joined(elements, "[", "]") }
 
   private static func joined(_ parts: [[UInt8]], _ start: Unicode.Scalar, _ end: Unicode.Scalar) -> [UInt8] {
-    var bytes: [UInt8] = []
+    var bytes = [UInt8(ascii: start)]
     bytes.reserveCapacity(parts.reduce(2) { $0 + $1.count + 1 })
-    bytes.append(UInt8(ascii: start))
     for (place, part) in parts.enumerated() {
       if place > 0 { bytes.append(UInt8(ascii: ",")) }
       bytes += part

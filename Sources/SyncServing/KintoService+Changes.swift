@@ -12,16 +12,16 @@ extension KintoService {
   /// Answers a request for the latest timestamps of the collections: at once, after a wait
   /// (`Prefer: wait=20`), or as events (`Accept: text/event-stream`).
   func changes(_ call: Call, _ caller: ServiceCaller) async throws(SyncError) -> ServiceResponse {
-    guard call.reads else { throw Refusal.wrongMethod.error }
+    guard call.reads else { throw Refusal.wrongMethod }
     let query = try ListQuery(call.pairs)
     let known = try call.precondition("if-none-match")
     if call.request.wantsEvents {
       let start = call.request.headers["last-event-id"].flatMap { Int64($0) } ?? query.since
       return ServiceResponse(
         status: 200, headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
-        body: .stream(events(to: caller, after: start)))
+        body: .stream(events(to: caller, after: start ?? 0)))
     }
-    let end = now + Self.wait(call.request.headers["prefer"])
+    let end = clock.timestamp + Self.wait(call.request.headers["prefer"])
     let courses = try await courses(of: caller, until: end) { ($0.first?.last ?? 0) != known }
     let last = courses.first?.last ?? 0
     let shown = courses.filter { course in
@@ -30,12 +30,10 @@ extension KintoService {
           name == "bucket" ? .string(bucket) : name == "collection" ? .string(course.type.rawValue) : .null
         } ?? true
     }
-    let headers = Exchange.totals(shown.count).merging(["ETag": "\"\(last)\""]) { $1 }
+    let headers = [String: String].totals(shown.count).merging(["ETag": "\"\(last)\""]) { $1 }
     if known == last { return ServiceResponse(status: 304, headers: headers) }
     return .data(.json(shown.map(json)), headers: headers)
   }
-
-  private var now: Timestamp { clock.timestamp }
 
   /// The wait that a client prefers (RFC 7240).
   private static func wait(_ preference: String?) -> Duration {
@@ -49,7 +47,7 @@ extension KintoService {
   }
 
   /// A type and its latest timestamp.
-  typealias Course = (type: RecordType, last: Int64)
+  private typealias Course = (type: RecordType, last: Int64)
 
   /// The timestamps of the types that a caller may read, newest first, once they satisfy a condition,
   /// at the latest at a time.
@@ -57,8 +55,10 @@ extension KintoService {
     of caller: ServiceCaller, until end: Timestamp, _ isAwaited: ([Course]) -> Bool
   ) async throws(SyncError) -> [Course] {
     while true {
-      let courses = try await courses(of: caller)
-      if isAwaited(courses) || now >= end { return courses }
+      let courses = try await courses()
+        .filter { caller.reads($0.key) != .nothing && schema[$0.key] != nil }
+        .map { Course($0.key, $0.value.last) }.sorted { ($1.last, $0.type) < ($0.last, $1.type) }
+      if isAwaited(courses) || clock.timestamp >= end { return courses }
       do {
         try await clock.pause(for: Self.pace)
       } catch {
@@ -67,34 +67,18 @@ extension KintoService {
     }
   }
 
-  private func courses(of caller: ServiceCaller) async throws(SyncError) -> [Course] {
-    let time = now
-    let cached = shared.courses.withLock { cache -> [RecordType: Ledger.Course]? in
-      guard let cache, cache.at <= time, time < cache.at + Self.pace else { return nil }
-      return cache.courses
+  /// The timestamps for all who wait. One client reads, the others take what it found.
+  private func courses() async throws(SyncError) -> [RecordType: Ledger.Course] {
+    let time = clock.timestamp
+    let found = shared.courses.withLock { cache -> [RecordType: Ledger.Course]? in
+      if let cache, cache.at <= time, time < cache.at + Self.pace { return cache.courses }
+      cache?.at = time
+      return nil
     }
-    let courses = if let cached { cached } else { try await readCourses(at: time) }
-    return courses.filter { caller.reads($0.key) != .nothing && schema[$0.key] != nil }
-      .map { ($0.key, $0.value.last) }.sorted { ($1.last, $0.type) < ($0.last, $1.type) }
-  }
-
-  /// Reads the timestamps for all who wait. One client reads, the others take what it found.
-  private func readCourses(at time: Timestamp) async throws(SyncError) -> [RecordType: Ledger.Course] {
-    shared.courses.withLock { $0?.at = time }
-    let schema = schema
-    var courses = try await store.read { (snapshot) throws(SyncError) -> [RecordType: Ledger.Course]? in
-      let ledger = try Ledger(schema, in: snapshot, at: time)
-      return try ledger.isCurrent() ? ledger.courses : nil
-    }
-    if courses == nil {
-      courses = try await store.write(.app) { (transaction) throws(SyncError) in
-        var ledger = try Ledger(schema, in: transaction, at: time)
-        try ledger.catchUp(in: transaction)
-        return ledger.courses
-      }
-    }
-    shared.courses.withLock { [courses] in $0 = courses.map { (time, $0) } }
-    return courses ?? [:]
+    if let found { return found }
+    let courses = try await withLedger { ledger, _ in ledger.courses }
+    shared.courses.withLock { $0 = (time, courses) }
+    return courses
   }
 
   private func json(_ course: Course) -> [UInt8] {
@@ -105,16 +89,19 @@ extension KintoService {
     ])
   }
 
-  /// Events of the collections that changed after a timestamp; without one, first of all.
-  private func events(to caller: ServiceCaller, after start: Int64?) -> @Sendable () async -> [UInt8]? {
-    let sent = SentEvents(start ?? 0)
+  /// Events of the collections that changed after a timestamp.
+  private func events(to caller: ServiceCaller, after start: Int64) -> @Sendable () async -> [UInt8]? {
+    // The last timestamp that was sent of each type.
+    let sent = Mutex<[RecordType: Int64]>([:])
     return {
       do throws(SyncError) {
-        let courses = try await courses(of: caller, until: now + .seconds(15)) {
-          $0.contains(where: sent.lacks)
+        let seen = sent.withLock { $0 }
+        let isNew = { (course: Course) in course.last > seen[course.type] ?? start }
+        let courses = try await courses(of: caller, until: clock.timestamp + .seconds(15)) {
+          $0.contains(where: isNew)
         }
-        let news = courses.reversed().filter(sent.lacks)
-        sent.add(news)
+        let news = courses.reversed().filter(isNew)
+        sent.withLock { sent in for course in news { sent[course.type] = course.last } }
         // A comment now and then shows that the connection lives.
         if news.isEmpty { return Array(": \n\n".utf8) }
         return news.flatMap {
@@ -125,21 +112,5 @@ extension KintoService {
         return nil
       }
     }
-  }
-}
-
-/// What one stream of events has sent: the last timestamp of each type.
-private final class SentEvents: Sendable {
-  private let start: Int64
-  private let sent = Mutex<[RecordType: Int64]>([:])
-
-  init(_ start: Int64) { self.start = start }
-
-  func lacks(_ course: KintoService.Course) -> Bool {
-    course.last > sent.withLock { $0[course.type] } ?? start
-  }
-
-  func add(_ courses: [KintoService.Course]) {
-    sent.withLock { sent in for course in courses { sent[course.type] = course.last } }
   }
 }

@@ -98,11 +98,7 @@ public struct KintoService: Sendable {
     (self.store, self.bucket, self.mode, self.options) = (store, bucket, mode, options)
     (self.clock, self.access, shared) = (clock, access, Shared(schema))
     if case .origin = mode { try await store.register(schema) }
-    let now = clock.timestamp
-    try await store.write(.app) { (transaction) throws(SyncError) in
-      var ledger = try Ledger(schema, in: transaction, at: now)
-      try ledger.catchUp(in: transaction)
-    }
+    try await withLedger { _, _ in }
   }
 
   /// The types that are served now.
@@ -156,38 +152,21 @@ public struct KintoService: Sendable {
     do throws(SyncError) {
       var call = try Call(request, publicOrigin: options.publicOrigin)
       // Pages of web sites may send any other type without asking.
-      let type = call.contentType ?? ""
+      let type = call.contentType
       guard request.body.isEmpty || type.hasPrefix("application/") && type.hasSuffix("json") else {
-        throw Refusal(415, 107, "The Content-Type should be application/json.").error
+        throw Refusal(415, "The Content-Type should be application/json.").error
       }
-      if call.path == ServicePath.changes { return try await changes(call, caller) }
       switch call.path.resource {
+      case .changes: return try await changes(call, caller)
       case .batch: return try await batch(call, caller)
-      case .root, .heartbeat: return root(call, caller)
+      case .root, .heartbeat: return try root(call, caller)
       default:
         call.isNews = try await declares(call, caller)
-        return try await answers([call], caller)[0]
+        return try await answers([.success(call)], caller)[0]
       }
     } catch {
       return (Refusal(error) ?? Refusal(failure: error)).response
     }
-  }
-
-  func root(_ call: Call, _ caller: ServiceCaller) -> ServiceResponse {
-    guard call.reads else { return Refusal.wrongMethod.response }
-    if call.path.resource == .heartbeat { return .json(.json(["storage": Array("true".utf8)])) }
-    let changes =
-      "Track modifications of records and store the collection timestamps into a dedicated bucket and collection."
-    return .json(
-      .json([
-        "project_name": .json("CanonicalSync"), "project_version": .json(LibraryVersion.current),
-        "http_api_version": .json("1.23"), "url": .json("\(call.origin)/v1/"),
-        "settings": .json([
-          "batch_max_requests": .json(options.batchLimit), "readonly": Array("false".utf8),
-        ]),
-        "capabilities": .json(["changes": .json(["description": .json(changes)])]),
-        "user": .json(["id": .json(caller.id)]),
-      ]))
   }
 
   /// Declares the collection that a request puts into an origin; returns whether it is new.
@@ -196,14 +175,14 @@ public struct KintoService: Sendable {
       let type = call.path.type, schema[type] == nil
     else { return false }
     guard case .origin = mode, options.allowsNewCollections, caller.writes(type) == .everything else {
-      throw Refusal.forbidden.error
+      throw Refusal.forbidden
     }
     let known = try await registered()
     let schema: SyncSchema
     do throws(SyncError) {
       schema = try SyncSchema(known.contains { $0.type == type } ? known : known + [Entity(type)])
     } catch {
-      throw Refusal.parameter("id", error.message, in: "path").error
+      throw Refusal.parameter("id", error.message, in: "path")
     }
     try await store.register(schema)
     shared.schema.withLock { $0 = schema }
@@ -216,108 +195,87 @@ public struct KintoService: Sendable {
 
   /// Answers the requests of a batch in one transaction, each on its own.
   private func batch(_ call: Call, _ caller: ServiceCaller) async throws(SyncError) -> ServiceResponse {
-    guard call.method == "POST" else { throw Refusal.wrongMethod.error }
+    guard call.method == "POST" else { throw Refusal.wrongMethod }
     let parts = try ServiceRequest.batch(call.request.body, limit: options.batchLimit)
-    var calls: [Call] = []
-    // Refusals in their places, `nil` for what is answered below.
-    var refused: [ServiceResponse?] = []
+    var calls: [Result<Call, SyncError>] = []
     for part in parts {
       do throws(SyncError) {
         var inner = try Call(part, publicOrigin: call.origin)
-        if inner.path.resource == .batch || inner.path == ServicePath.changes {
-          throw Refusal.wrongMethod.error
-        }
         // What cannot be declared is answered in its place.
         inner.isNews = (try? await declares(inner, caller)) ?? false
-        calls.append(inner)
-        refused.append(nil)
+        calls.append(.success(inner))
       } catch {
-        refused.append((Refusal(error) ?? Refusal(failure: error)).response)
+        calls.append(.failure(error))
       }
     }
-    var answers = (calls.isEmpty ? [] : try await answers(calls, caller)).makeIterator()
-    let responses = refused.compactMap { $0 ?? answers.next() }
-    return .json(.json(["responses": .json(zip(parts, responses).map { $1.part(of: $0) })]))
+    let responses = zip(parts, try await answers(calls, caller)).map { $1.part(of: $0) }
+    return .json(.json(["responses": .json(responses)]))
   }
 
   /// Answers requests in one transaction, or in one snapshot if they only read.
-  func answers(_ calls: [Call], _ caller: ServiceCaller) async throws(SyncError) -> [ServiceResponse] {
-    let types = Set(calls.compactMap(\.path.type)).sorted()
-    if options.allowsNewCollections, types.contains(where: { self.schema[$0] == nil }) {
+  private func answers(
+    _ calls: [Result<Call, SyncError>], _ caller: ServiceCaller
+  ) async throws(SyncError) -> [ServiceResponse] {
+    let known = calls.compactMap { try? $0.get() }
+    let types = Set(known.compactMap(\.path.type)).sorted()
+    if options.allowsNewCollections, types.contains(where: { schema[$0] == nil }) {
       // Another server of the store may have declared it.
-      let known = try SyncSchema(try await registered())
-      shared.schema.withLock { $0 = known }
+      let declared = try SyncSchema(try await registered())
+      shared.schema.withLock { $0 = declared }
     }
-    let tracking = Set(types.filter { caller.reads($0).condition != nil })
-    let limited = access == nil ? [] : types
-    let (schema, service, now) = (self.schema, self, clock.timestamp)
-    let onlyReads = calls.allSatisfy(\.reads)
-    if onlyReads {
-      let responses: [ServiceResponse]? = try await store.read { (snapshot) throws(SyncError) in
-        let ledger = try Ledger(schema, in: snapshot, at: now)
-        guard try ledger.isCurrent(tracking: tracking) else { return nil }
-        for type in limited where ledger.courses[type] != nil {
-          guard try ledger.rightsStart(of: caller, type) != nil else { return nil }
+    return try await withLedger(
+      for: access == nil ? nil : caller, types, onlyReads: known.allSatisfy(\.reads)
+    ) { (ledger, edits) throws(SyncError) in
+      var responses: [ServiceResponse] = []
+      for call in calls {
+        // What is refused changes nothing.
+        do throws(SyncError) {
+          responses.append(try answer(try call.get(), caller, &ledger, &edits))
+        } catch {
+          guard let refusal = Refusal(error) else { throw error }
+          responses.append(refusal.response)
         }
-        var exchange = Exchange(service: service, caller: caller, ledger: ledger)
-        return try exchange.answers(calls)
       }
-      if let responses { return responses }
-    }
-    let answer = { @Sendable (writer: inout Exchange.Writer) throws(SyncError) -> [ServiceResponse] in
-      let transaction = writer.transaction
-      var ledger = try Ledger(schema, in: transaction, at: now)
-      try ledger.catchUp(in: transaction, tracking: tracking)
-      for type in limited { try ledger.rememberRights(of: caller, type, in: transaction) }
-      var exchange = Exchange(service: service, caller: caller, ledger: ledger, writer: writer)
-      let responses = try exchange.answers(calls)
-      try exchange.ledger.save(in: transaction)
-      writer = exchange.writer ?? writer
       return responses
+    }
+  }
+
+  /// Runs a body over a ledger that is up to date for a caller who asks for some types.
+  ///
+  /// A body that only reads runs in a snapshot if the ledger is up to date there. Any other runs in a
+  /// transaction, and in a gateway it gets the edits of that transaction.
+  func withLedger<R: Sendable>(
+    for caller: ServiceCaller? = nil, _ types: [RecordType] = [], onlyReads: Bool = true,
+    _ body: @Sendable (inout Ledger, inout EditBatch?) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let (schema, now) = (schema, clock.timestamp)
+    if onlyReads {
+      let result = try await store.read { (snapshot) throws(SyncError) -> R? in
+        var (ledger, edits) = (try Ledger(schema, in: snapshot, at: now), EditBatch?.none)
+        return try ledger.isCurrent(for: caller, types) ? try body(&ledger, &edits) : nil
+      }
+      if let result { return result }
+    }
+    @Sendable func write(
+      _ transaction: any StoreTransaction, _ edits: inout EditBatch?
+    ) throws(SyncError) -> R {
+      var ledger = try Ledger(schema, in: transaction, writingTo: transaction, at: now)
+      try ledger.catchUp(for: caller, types)
+      let result = try body(&ledger, &edits)
+      try ledger.save()
+      return result
     }
     if case .gateway(let edits) = mode, !onlyReads {
       return try await edits.perform { (batch) throws(SyncError) in
-        var writer = Exchange.Writer.gateway(batch)
-        let responses = try answer(&writer)
-        if case .gateway(let edited) = writer { batch = edited }
-        return responses
+        var edited: EditBatch? = batch
+        let result = try write(batch.transaction, &edited)
+        batch = edited ?? batch
+        return result
       }
     }
     return try await store.write(.app) { (transaction) throws(SyncError) in
-      var writer = Exchange.Writer.origin(transaction)
-      return try answer(&writer)
+      var none: EditBatch?
+      return try write(transaction, &none)
     }
-  }
-}
-
-extension ServiceResponse {
-  static func json(_ body: [UInt8], status: Int = 200, headers: [String: String] = [:]) -> ServiceResponse {
-    ServiceResponse(
-      status: status, headers: headers.merging(["Content-Type": "application/json"]) { a, _ in a },
-      body: .bytes(body))
-  }
-
-  /// An answer with some data.
-  static func data(_ data: [UInt8], headers: [String: String] = [:]) -> ServiceResponse {
-    .json(.json(["data": data]), headers: headers)
-  }
-
-  /// An answer with one resource.
-  static func resource(_ data: [UInt8], _ headers: [String: String], status: Int = 200) -> ServiceResponse {
-    .json(.json(["data": data, "permissions": Array("{}".utf8)]), status: status, headers: headers)
-  }
-}
-
-extension Timestamp {
-  /// The time as HTTP's headers have it.
-  var httpDate: String {
-    let seconds = microseconds >= 0 ? microseconds / 1_000_000 : 0
-    let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    let parts = date.split(separator: "-")
-    guard parts.count == 3, let month = Int(parts[1]), (1...12).contains(month) else { return "" }
-    let clock = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
-    return
-      "\(weekdays[Int(seconds / 86_400 % 7)]), \(parts[2]) \(months[month - 1]) \(parts[0]) \(clock.joined(separator: ":")) GMT"
   }
 }

@@ -32,7 +32,7 @@ struct Ledger {
   }
 
   /// What is known of one record.
-  struct Entry: Equatable {
+  struct Entry {
     var stamp: Int64
     /// `nil` for a deleted record.
     var digest: UInt64?
@@ -41,7 +41,7 @@ struct Ledger {
   }
 
   /// The declared fields that a record had from a timestamp on; `nil` if it was deleted.
-  struct State: Equatable {
+  struct State {
     var from: Int64
     var fields: Payload?
   }
@@ -54,11 +54,10 @@ struct Ledger {
     var digest: UInt64?
   }
 
-  /// What is left to list between two timestamps, both exclusive.
-  struct Span {
+  /// Two timestamps, both exclusive.
+  struct Span: Equatable {
     var after: Int64 = 0
     var before: Int64 = .max
-    var isOver = false
   }
 
   /// The most states that are kept of a record.
@@ -68,25 +67,31 @@ struct Ledger {
 
   /// The state of the store that the ledger is read from.
   let snapshot: any StoreSnapshot
+  /// What the ledger is written to; `nil` if it is only read.
+  let transaction: (any StoreTransaction)?
   let schema: SyncSchema
   let now: Timestamp
   private(set) var courses: [RecordType: Course] = [:]
+  /// The store and the position up to which its commits have their timestamps.
   private var identity = ""
-  private var position: Int64 = -1
+  private var position: StorePosition?
   /// The head as it is kept.
-  private var head = ""
+  private let head: String
 
   // MARK: The head
 
   /// Reads the ledger's head.
-  init(_ schema: SyncSchema, in snapshot: any StoreSnapshot, at now: Timestamp) throws(SyncError) {
-    (self.snapshot, self.schema, self.now) = (snapshot, schema, now)
+  init(
+    _ schema: SyncSchema, in snapshot: any StoreSnapshot,
+    writingTo transaction: (any StoreTransaction)? = nil, at now: Timestamp
+  ) throws(SyncError) {
+    (self.snapshot, self.transaction, self.schema, self.now) = (snapshot, transaction, schema, now)
     head = String(decoding: try snapshot.value(forKey: Self.headKey) ?? [], as: UTF8.self)
     let lines = head.split(separator: "\n")
     guard let first = lines.first?.split(separator: " ", maxSplits: 1), first.count == 2,
-      let position = Int64(first[0])
+      let number = Int64(first[0])
     else { return }
-    (self.position, identity) = (position, String(first[1]))
+    (position, identity) = (StorePosition(number), String(first[1]))
     for line in lines.dropFirst() {
       let words = line.split(separator: " ")
       let numbers = words.dropFirst().compactMap { Int64($0) }
@@ -104,31 +109,31 @@ struct Ledger {
   }
 
   /// Keeps the head, if it has changed.
-  mutating func save(in transaction: any StoreTransaction) throws(SyncError) {
-    var text = "\(position) \(identity)\n"
+  func save() throws(SyncError) {
+    var text = "\(position?.number ?? -1) \(identity)\n"
     for (type, course) in courses.sorted(by: { $0.key < $1.key }) {
       text += "\(type) \(course.birth) \(course.last) \(course.tracked)\n"
     }
-    if text == head { return }
-    head = text
-    try transaction.setValue(Array(text.utf8), forKey: Self.headKey)
+    if text != head { try transaction?.setValue(Array(text.utf8), forKey: Self.headKey) }
   }
 
   // MARK: Following the store
 
-  /// Whether every commit up to the snapshot has its timestamps.
+  /// Whether every commit up to the snapshot has its timestamps, and a caller's scopes of some types
+  /// are the remembered ones.
   ///
   /// A service's own writes, and acknowledged ones, come back as commits whose records are as the
   /// ledger has them.
-  func isCurrent(tracking: Set<RecordType> = []) throws(SyncError) -> Bool {
-    guard !head.isEmpty, identity == (try snapshot.storeIdentity()) else { return false }
-    for entity in schema.entities {
-      guard let course = courses[entity.type], course.tracked > 0 || !tracking.contains(entity.type) else {
-        return false
-      }
+  func isCurrent(for caller: ServiceCaller?, _ types: [RecordType]) throws(SyncError) -> Bool {
+    guard identity == (try snapshot.storeIdentity()) else { return false }
+    for type in schema.entities.map(\.type) {
+      guard let course = courses[type] else { return false }
+      guard let caller, types.contains(type) else { continue }
+      if caller.reads(type).condition != nil, course.tracked == 0 { return false }
+      if try rightsStart(of: caller, type) == nil { return false }
     }
     // Many records are compared once, by the transaction that moves the position on.
-    guard case .records(let ids) = try snapshot.changes(after: StorePosition(position)).scope, ids.count <= 16
+    guard case .records(let ids) = try snapshot.changes(after: position).scope, ids.count <= 16
     else { return false }
     for (id, record) in try served(ids) where try entry(of: id)?.digest != record.map(Self.digest) {
       return false
@@ -143,56 +148,56 @@ struct Ledger {
     return zip(served, try snapshot.records(withIDs: served))
   }
 
-  /// Gives timestamps to all that has changed.
+  /// Gives timestamps to all that has changed, and remembers a caller's scopes of some types.
   ///
-  /// - Parameter tracking: Types whose former states are kept from now on.
-  mutating func catchUp(
-    in transaction: any StoreTransaction, tracking: Set<RecordType> = []
-  ) throws(SyncError) {
+  /// Of a type whose scope is a condition, former states are kept from now on.
+  mutating func catchUp(for caller: ServiceCaller?, _ types: [RecordType]) throws(SyncError) {
     let current = try snapshot.storeIdentity()
-    let changes = try snapshot.changes(after: position < 0 ? nil : StorePosition(position))
-    let isOther = position < 0 || identity != current
-    let changed: ChangedRecords = isOther ? .everything : changes.scope
+    let changes = try snapshot.changes(after: position)
+    let changed: ChangedRecords = identity == current ? changes.scope : .everything
     for entity in schema.entities {
-      let birth = max(now.milliseconds, courses.values.map(\.birth).max().map { $0 + 1 } ?? 1)
+      let birth = max(now.milliseconds, (courses.values.map(\.birth).max() ?? 0) + 1)
       var course = courses[entity.type] ?? Course(birth: birth, last: birth)
-      if tracking.contains(entity.type), course.tracked == 0 { course.tracked = course.turn(at: now) }
+      let isTracked = types.contains(entity.type) && caller?.reads(entity.type).condition != nil
+      if isTracked, course.tracked == 0 { course.tracked = course.turn(at: now) }
       let isNew = courses[entity.type]?.tracked != course.tracked
       courses[entity.type] = course
-      if isNew || changed == .everything { try compare(entity, in: transaction) }
+      if isNew || changed == .everything { try compare(entity.type) }
     }
     if case .records(let ids) = changed {
-      var notes = StoreChanges()
-      for (id, record) in try served(ids) { try note(record, of: id, in: &notes) }
-      if !notes.isEmpty { try transaction.apply(notes) }
+      var changes = StoreChanges()
+      for (id, record) in try served(ids) { try stamp(record, of: id, in: &changes) }
+      try transaction?.apply(changes)
     }
-    (identity, position) = (current, changes.position.number)
-    try save(in: transaction)
+    (identity, position) = (current, changes.position)
+    if let caller {
+      for type in types { try rememberRights(of: caller, type) }
+    }
   }
 
   /// Compares all of a type's records with the ledger, whose names alone are read.
-  private mutating func compare(_ entity: Entity, in transaction: any StoreTransaction) throws(SyncError) {
-    var known: [String: UInt64?] = [:]
-    var span = Span()
-    while !span.isOver {
-      for place in try next(entity.type, in: &span) { known[place.id.key] = .some(place.digest) }
+  private mutating func compare(_ type: RecordType) throws(SyncError) {
+    var known: [RecordID: UInt64?] = [:]
+    try walk(type) { (places) in
+      for place in places { known[place.id] = .some(place.digest) }
+      return true
     }
-    let keepsStates = courses[entity.type]?.tracked ?? 0 > 0
-    var portions = snapshot.portions(of: Query(entity.type))
+    let keepsStates = courses[type]?.tracked ?? 0 > 0
+    var portions = snapshot.portions(of: Query(type))
     while let records = try portions.next() {
-      var notes = StoreChanges()
+      var changes = StoreChanges()
       for record in records {
-        let former = known.removeValue(forKey: record.id.key)
+        let former = known.removeValue(forKey: record.id)
         if former == .some(.some(Self.digest(record))), !keepsStates { continue }
-        try note(record, of: record.id, isNew: former == nil, in: &notes)
+        try stamp(record, of: record.id, isNew: former == nil, in: &changes)
       }
-      if !notes.isEmpty { try transaction.apply(notes) }
+      try transaction?.apply(changes)
     }
-    var notes = StoreChanges()
-    for (key, digest) in known.sorted(by: { $0.key < $1.key }) where digest != nil || keepsStates {
-      try note(nil, of: RecordID(type: entity.type, key: key), in: &notes)
+    var changes = StoreChanges()
+    for (id, digest) in known.sorted(by: { $0.key < $1.key }) where digest != nil || keepsStates {
+      try stamp(nil, of: id, in: &changes)
     }
-    if !notes.isEmpty { try transaction.apply(notes) }
+    try transaction?.apply(changes)
   }
 
   /// Gives a record a timestamp if it is not as the ledger has it, and returns its timestamp.
@@ -202,7 +207,7 @@ struct Ledger {
   ///   - isNew: Whether the ledger is known to lack it.
   ///   - changes: Takes what is to be written.
   @discardableResult
-  mutating func note(
+  mutating func stamp(
     _ record: Record?, of id: RecordID, renews: Bool = false, isNew: Bool = false,
     in changes: inout StoreChanges
   ) throws(SyncError) -> Int64 {
@@ -213,7 +218,7 @@ struct Ledger {
     if old == nil, digest == nil { return 0 }
     if let old, old.digest == digest, !isUntracked, !renews { return old.stamp }
     var entry = old ?? Entry(stamp: 0, digest: nil)
-    if old == nil || entry.digest != digest || renews {
+    if entry.digest != digest || renews {
       course.last = max(now.milliseconds, course.last + 1)
       courses[id.type] = course
       if let old { changes.values.append(.init(Self.placeKey(id, old.stamp, old.digest), nil)) }
@@ -224,7 +229,7 @@ struct Ledger {
       let fields = record.map { Self.fields(of: $0, entity) }
       if entry.states.isEmpty || entry.states.last?.fields != fields {
         entry.states.append(State(from: isUntracked ? course.tracked : entry.stamp, fields: fields))
-        if entry.states.count > Self.maximumStates { entry.states.removeFirst() }
+        entry.states = entry.states.suffix(Self.maximumStates)
       }
     }
     changes.values.append(.init(Self.recordKey(id), entry.bytes))
@@ -233,6 +238,9 @@ struct Ledger {
 
   // MARK: Reading
 
+  /// When a type was first served.
+  func birth(_ type: RecordType) -> Int64 { courses[type]?.birth ?? 1 }
+
   /// What is known of a record.
   func entry(of id: RecordID) throws(SyncError) -> Entry? {
     guard let bytes = try snapshot.value(forKey: Self.recordKey(id)) else { return nil }
@@ -240,55 +248,51 @@ struct Ledger {
     return entry
   }
 
-  /// The next portion of the records between two timestamps, in the order of timestamps.
-  func next(_ type: RecordType, in span: inout Span, descends: Bool = false) throws(SyncError) -> [Place] {
-    if descends { return try last(type, in: &span) }
-    let places = try places(type, span, limit: Self.portion)
-    span.after = places.last?.stamp ?? span.after
-    span.isOver = places.count < Self.portion
-    return places
-  }
-
-  /// The next portion from the end.
-  ///
-  /// A store lists its keys upwards only. Timestamps differ, so a window of so many of them holds at
-  /// most as many records.
-  private func last(_ type: RecordType, in span: inout Span) throws(SyncError) -> [Place] {
-    guard let course = courses[type] else {
-      span.isOver = true
-      return []
+  /// Visits a type's records between two timestamps, in the order of timestamps and in portions,
+  /// until the body returns `false`.
+  func walk(
+    _ type: RecordType, _ span: Span = Span(), descends: Bool = false,
+    _ body: ([Place]) throws(SyncError) -> Bool
+  ) throws(SyncError) {
+    var span = span
+    if !descends {
+      while true {
+        let places = try places(type, span, limit: Self.portion)
+        guard try body(places), places.count == Self.portion, let last = places.last else { return }
+        span.after = last.stamp
+      }
     }
-    let floor = max(span.after, course.birth - 1)
+    // A store lists its keys upwards only. Timestamps differ, so a window of so many of them holds at
+    // most as many records.
+    guard let course = courses[type] else { return }
+    span.after = max(span.after, course.birth - 1)
     span.before = min(span.before, course.last + 1)
     var width = Int64(Self.portion)
-    while true {
-      let start = max(floor, span.before - 1 - width)
-      let found = try places(type, Span(after: start, before: span.before), limit: Self.portion + 1)
-      if found.count > Self.portion {
+    while span.before - 1 > span.after {
+      let start = max(span.after, span.before - 1 - width)
+      let places = try places(type, Span(after: start, before: span.before), limit: Self.portion + 1)
+      if places.count > Self.portion {
         width /= 2
         continue
       }
+      guard try body(places.reversed()) else { return }
       span.before = start + 1
-      span.isOver = start <= floor
-      if !found.isEmpty || span.isOver { return found.reversed() }
-      width = min(width * 8, 1 << 50)
+      if places.count < Self.portion / 8 { width = min(width * 8, 1 << 50) }
     }
   }
 
   private func places(_ type: RecordType, _ span: Span, limit: Int) throws(SyncError) -> [Place] {
     let prefix = Self.placePrefix(type)
-    let start = span.after < .max ? prefix + Self.hex(UInt64(max(0, span.after + 1))) : prefix + "~"
+    let start = prefix + Self.hex(UInt64(max(0, span.after)) + 1)
     var places: [Place] = []
     for name in try snapshot.keys(withPrefix: prefix, after: start, limit: limit) {
-      let rest = name.utf8.dropFirst(prefix.utf8.count)
-      guard let stamp = Int64(String(decoding: rest.prefix(16), as: UTF8.self), radix: 16) else {
-        throw Self.damaged
-      }
+      let parts = name.utf8.dropFirst(prefix.utf8.count)
+        .split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        .map { String(Substring($0)) }
+      guard parts.count == 3, let stamp = Int64(parts[0], radix: 16) else { throw Self.damaged }
       guard stamp < span.before else { break }
       places.append(
-        Place(
-          stamp: stamp, id: RecordID(type: type, key: String(decoding: rest.dropFirst(34), as: UTF8.self)),
-          digest: UInt64(String(decoding: rest.dropFirst(17).prefix(16), as: UTF8.self), radix: 16)))
+        Place(stamp: stamp, id: RecordID(type: type, key: parts[2]), digest: UInt64(parts[1], radix: 16)))
     }
     return places
   }
@@ -307,15 +311,12 @@ struct Ledger {
   /// Remembers a caller's scope.
   ///
   /// The first one begins with the type; another one is a change of the collection for the caller.
-  mutating func rememberRights(
-    of caller: ServiceCaller, _ type: RecordType, in transaction: any StoreTransaction
-  ) throws(SyncError) {
+  private mutating func rememberRights(of caller: ServiceCaller, _ type: RecordType) throws(SyncError) {
     guard var course = courses[type], try rightsStart(of: caller, type) == nil else { return }
     let key = Self.rightsKey(caller, type)
     let start = try snapshot.value(forKey: key) == nil ? 0 : course.turn(at: now)
     courses[type] = course
-    try transaction.setValue(Array("\(start) \(Self.scopeText(caller, type))".utf8), forKey: key)
-    try save(in: transaction)
+    try transaction?.setValue(Array("\(start) \(Self.scopeText(caller, type))".utf8), forKey: key)
   }
 
   /// A name of a scope: its digest. The condition may hold what belongs to another caller.
@@ -351,7 +352,7 @@ struct Ledger {
   /// The declared fields of a record, as an object.
   private static func fields(of record: Record, _ entity: Entity) -> Payload {
     var map = FieldMap()
-    guard let all = try? FieldMap(record.payload) else { return map.payload }
+    let all = (try? FieldMap(record.payload)) ?? FieldMap()
     for field in entity.fields where (all[field]?.count ?? 0) <= 256 { map[field] = all[field] }
     return map.payload
   }
@@ -402,9 +403,4 @@ extension Ledger.Entry {
     // Before the first kept state there was no record, unless older states were dropped.
     return first != nil || (1..<Ledger.maximumStates).contains(states.count) ? false : nil
   }
-}
-
-extension Timestamp {
-  /// Milliseconds since 1970, as Kinto's timestamps.
-  var milliseconds: Int64 { microseconds / 1000 }
 }

@@ -48,7 +48,7 @@ struct ListQuery {
       case "_before", "_to": try bound(name, value, "lt_")
       case "_limit":
         guard let number = Int(value), number >= 0 else {
-          throw Refusal.parameter(name, "should be a number of records").error
+          throw Refusal.parameter(name, "should be a number of records")
         }
         limit = number == 0 ? nil : number
       case "_token": token = value
@@ -56,13 +56,12 @@ struct ListQuery {
       case "_sort": order = try Self.order(value)
       case "deleted":
         guard case .boolean(let isAskedFor) = Self.value(value) else {
-          throw Refusal.parameter(name, "should be true or false").error
+          throw Refusal.parameter(name, "should be true or false")
         }
         deleted = isAskedFor
-      default:
-        // Kinto ignores what it does not know of its own.
-        if name.hasPrefix("_") { continue }
-        if let condition = try filter(name, value) { conditions.append(condition) }
+      // Kinto ignores what it does not know of its own.
+      case _ where name.hasPrefix("_"): break
+      default: if let condition = try filter(name, value) { conditions.append(condition) }
       }
     }
     condition = conditions.isEmpty ? nil : .all(conditions)
@@ -71,20 +70,16 @@ struct ListQuery {
   private static func order(_ text: String) throws(SyncError) -> [Query.SortField] {
     var order: [Query.SortField] = []
     for part in text.split(separator: ",") {
-      let descends = part.hasPrefix("-")
-      let name = String(part.drop { $0 == "-" || $0 == "+" || $0 == " " })
-      guard !name.isEmpty else { throw Refusal.parameter("_sort", "a field has no name").error }
-      order.append(Query.SortField(FieldName(name), descending: descends))
+      let name = String(part.drop { "-+ ".contains($0) })
+      guard !name.isEmpty else { throw Refusal.parameter("_sort", "a field has no name") }
+      order.append(Query.SortField(FieldName(name), descending: part.hasPrefix("-")))
     }
     return order
   }
 
-  static func timestamp(_ name: String, _ text: String) throws(SyncError) -> Int64 {
-    let bare =
-      text.hasPrefix("\"") && text.hasSuffix("\"") && text.utf8.count >= 2
-      ? text.dropFirst().dropLast() : text[...]
-    guard let time = Int64(bare), time >= 0, time < 1 << 53 else {
-      throw Refusal.parameter(name, "Invalid value for timestamp").error
+  static func timestamp(_ name: String, _ value: String) throws(SyncError) -> Int64 {
+    guard let time = Int64(text(value)), time >= 0, time < 1 << 53 else {
+      throw Refusal.parameter(name, "Invalid value for timestamp")
     }
     return time
   }
@@ -107,14 +102,16 @@ struct ListQuery {
   /// Reads a filter; `nil` if it went elsewhere than into a condition.
   private mutating func filter(_ name: String, _ text: String) throws(SyncError) -> Condition? {
     let comparisons = ["min_", "max_", "gt_", "lt_", "eq_", "not_", "in_", "exclude_", "like_", "has_"]
-    let comparison = comparisons.first { name.hasPrefix($0) && name.utf8.count > $0.utf8.count } ?? ""
+    let comparison = comparisons.first { name.hasPrefix($0) && name != $0 } ?? ""
     let field = FieldName(String(name.dropFirst(comparison.count)))
     if field == Self.lastModified {
-      if ["min_", "max_", "gt_", "lt_", "eq_", ""].contains(comparison) {
+      switch comparison {
+      case "not_", "in_", "exclude_": isDelta = true
+      case "like_", "has_": break
+      default:
         try bound(name, text, comparison)
         return nil
       }
-      if ["not_", "in_", "exclude_"].contains(comparison) { isDelta = true }
     }
     let value = Self.value(text)
     switch comparison {
@@ -122,15 +119,15 @@ struct ListQuery {
     case "max_": return .atMost(field, value)
     case "gt_": return .greater(field, value)
     case "lt_": return .less(field, value)
+    case "has_":
+      let lacks = Condition.equal(field, .null)
+      return value == false || value == 0 ? lacks : .not(lacks)
     case "like_":
       let pattern = Self.text(text).lowercased()
       let parts = (pattern.contains("*") ? pattern : "*\(pattern)*").utf8
         .split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
       patterns.append((field, parts.map(Array.init)))
       return nil
-    case "has_":
-      let lacks = Condition.equal(field, .null)
-      return value == false || value == 0 ? lacks : .not(lacks)
     default:
       let texts = ["in_", "exclude_"].contains(comparison) ? Self.elements(text) : [text]
       let isExcluded = ["not_", "exclude_"].contains(comparison)
@@ -138,17 +135,16 @@ struct ListQuery {
         keys = texts.map(Self.text).distinctByUTF8()
         return nil
       }
-      let condition = Condition.isIn(
-        field, texts.map { field == Self.id ? .string(Self.text($0)) : Self.value($0) })
-      return isExcluded ? .not(condition) : condition
+      let values = texts.map { field == Self.id ? .string(Self.text($0)) : Self.value($0) }
+      return isExcluded ? .not(.isIn(field, values)) : .isIn(field, values)
     }
   }
 
   /// A value as Kinto reads it: JSON, or else the text itself.
   private static func value(_ text: String) -> FieldValue {
-    let json = Payload(Array("{\"v\":\(text)}".utf8))
-    if let value = try? json.values(of: ["v"]).first, value != .composite { return value }
-    return .string(text)
+    let json = try? JSONValueSlice(checking: Array(text.utf8)[...])
+    let value = json.map { FieldValue($0) } ?? .composite
+    return value == .composite ? .string(text) : value
   }
 
   private static func text(_ text: String) -> String {
@@ -157,22 +153,16 @@ struct ListQuery {
 
   /// The elements of a list; commas within quotes belong to an element.
   private static func elements(_ text: String) -> [String] {
-    var elements = [""]
     var isQuoted = false
-    for character in text.unicodeScalars {
+    let elements = text.unicodeScalars.split(omittingEmptySubsequences: false) { character in
       if character == "\"" { isQuoted.toggle() }
-      if character == ",", !isQuoted {
-        elements.append("")
-      } else {
-        elements[elements.count - 1].unicodeScalars.append(character)
-      }
+      return character == "," && !isQuoted
     }
-    return elements
+    return elements.map { String($0) }
   }
 
-  /// Whether a record passes the filters, beside timestamps.
+  /// Whether a record passes the filters, beside timestamps and keys.
   func selects(_ item: Exchange.Item) -> Bool {
-    if let keys, !keys.contains(where: { $0.isSameUTF8(as: item.id.key) }) { return false }
     let names = Array((condition?.fields ?? []).union(patterns.map(\.field)))
     if names.isEmpty { return true }
     let values = Dictionary(uniqueKeysWithValues: zip(names, item.values(of: names)))
@@ -187,11 +177,9 @@ struct ListQuery {
   private static func matches(_ text: [UInt8], _ parts: [[UInt8]]) -> Bool {
     guard let first = parts.first, let last = parts.last, text.starts(with: first) else { return false }
     var rest = text.dropFirst(first.count)
-    for part in parts.dropFirst().dropLast() {
-      while !rest.starts(with: part) {
-        guard rest.popFirst() != nil else { return false }
-      }
-      rest = rest.dropFirst(part.count)
+    for part in parts.dropFirst().dropLast() where !part.isEmpty {
+      guard let found = rest.firstRange(of: part) else { return false }
+      rest = rest[found.upperBound...]
     }
     return rest.count >= last.count && rest.suffix(last.count) == last[...]
   }

@@ -28,7 +28,7 @@ enum RecordJSON {
   }
 
   static func tombstone(_ key: String, stamp: Int64) -> [UInt8] {
-    .json(["id": .json(key), "last_modified": .json(stamp), "deleted": Array("true".utf8)])
+    .json(["id": .json(key), "last_modified": .json(stamp), "deleted": .json(true)])
   }
 
   /// Whether clients may make a record of this id: Kinto's rule.
@@ -52,44 +52,50 @@ struct SentRecord {
   /// Reads a body `{"data": {…}}`.
   ///
   /// - Parameter isOptional: Whether a request without a body, or without data, has empty data.
-  init(_ body: [UInt8], isOptional: Bool) throws(SyncError) {
+  init(_ body: [UInt8], isOptional: Bool = true) throws(SyncError) {
     if isOptional, body.isEmpty { return }
-    let whole: FieldMap
-    do {
-      whole = try FieldMap(Payload(body))
-    } catch {
-      throw Self.flaw("body", "Invalid JSON: \(error)")
-    }
+    let whole = try FieldMap(body: body)
     for name in whole.fields where name != "data" && name != "permissions" {
-      throw Self.flaw(name.rawValue, "Unrecognized field")
+      throw Refusal.parameter(name.rawValue, "Unrecognized field", in: "body")
     }
     guard let data = whole["data"] else {
       if isOptional { return }
-      throw Self.flaw("data", "Required")
+      throw Refusal.parameter("data", "Required", in: "body")
     }
-    guard let all = try? FieldMap(Payload(data)) else { throw Self.flaw("data", "is not an object") }
+    guard let all = try? FieldMap(Payload(data)) else {
+      throw Refusal.parameter("data", "is not an object", in: "body")
+    }
     members = all.withoutServers
     for name in members.fields {
       if let value = members[name], let flaw = UnportableJSON(in: value) {
-        throw Self.flaw("data.\(name)", "\(flaw.description), which is not portable JSON")
+        throw Refusal.parameter("data.\(name)", "\(flaw.description), which is not portable JSON", in: "body")
       }
     }
     guard all["id"] != nil else { return }
-    guard case .string(let text) = all[scalar: "id"] else { throw Self.flaw("data.id", "is not a string") }
+    guard case .string(let text) = all[scalar: "id"] else {
+      throw Refusal.parameter("data.id", "is not a string", in: "body")
+    }
     id = text
   }
 
   /// - Throws: If the body names another record.
   func check(isOf key: String) throws(SyncError) {
-    if let id, !id.isSameUTF8(as: key) { throw Self.flaw("data.id", "is not the record's id") }
-  }
-
-  private static func flaw(_ name: String, _ flaw: String) -> SyncError {
-    Refusal.parameter(name, flaw, in: "body").error
+    if let id, !id.isSameUTF8(as: key) {
+      throw Refusal.parameter("data.id", "is not the record's id", in: "body")
+    }
   }
 }
 
 extension FieldMap {
+  /// Reads the body of a request.
+  init(body: [UInt8]) throws(SyncError) {
+    do {
+      self = try FieldMap(Payload(body))
+    } catch {
+      throw Refusal.parameter("body", "Invalid JSON: \(error)", in: "body")
+    }
+  }
+
   /// The members that are not the server's.
   var withoutServers: FieldMap {
     var members = self
@@ -99,19 +105,15 @@ extension FieldMap {
 
   /// Lays members over these: each one as a whole or, as RFC 7396 has it, with `null` for none and
   /// objects member by member.
-  func patched(by patch: FieldMap, merging: Bool, depth: Int = 0) -> FieldMap {
-    var result = self
+  mutating func lay(_ patch: FieldMap, merging: Bool = false) {
     for name in patch.fields {
-      guard let value = patch[name] else { continue }
-      if merging, patch.isLacking(name) {
-        result[name] = nil
-      } else if merging, depth < JSONScanner.defaultDepthLimit, let part = try? FieldMap(Payload(value)) {
-        let former = self[name].flatMap { try? FieldMap(Payload($0)) } ?? FieldMap()
-        result[name] = former.patched(by: part, merging: true, depth: depth + 1).payload.bytes
-      } else {
-        result[name] = value
+      guard merging, let value = patch[name], let part = try? FieldMap(Payload(value)) else {
+        self[name] = merging && patch.isLacking(name) ? nil : patch[name]
+        continue
       }
+      var merged = self[name].flatMap { try? FieldMap(Payload($0)) } ?? FieldMap()
+      merged.lay(part, merging: true)
+      self[name] = merged.payload.bytes
     }
-    return result
   }
 }

@@ -2,18 +2,20 @@ import SyncModels
 
 /// An answer of Kinto's shape that is not what was asked for.
 struct Refusal: Error {
-  var status: Int
-  var errno: Int
-  var message: String
+  let status: Int
+  let errno: Int
+  let message: String
   /// JSON that says more.
-  var details: [UInt8]?
-  var headers: [String: String]
+  let details: [UInt8]?
+  let headers: [String: String]
 
+  /// - Parameter errno: Kinto's number of the reason, if it is not the usual one of the status.
   init(
-    _ status: Int, _ errno: Int, _ message: String, details: [UInt8]? = nil, headers: [String: String] = [:]
+    _ status: Int, _ message: String, errno: Int? = nil, details: [UInt8]? = nil,
+    headers: [String: String] = [:]
   ) {
-    (self.status, self.errno, self.message) = (status, errno, message)
-    (self.details, self.headers) = (details, headers)
+    self.errno = errno ?? Self.kinds[status]?.errno ?? 999
+    (self.status, self.message, self.details, self.headers) = (status, message, details, headers)
   }
 
   /// The refusal as a thrown error: what runs in a transaction throws nothing else.
@@ -26,7 +28,7 @@ struct Refusal: Error {
     } else if error.code == .invalidEdit {
       // The error's own message may name records that the caller may not see.
       self.init(
-        400, 107,
+        400,
         "The edit refers to a record that is not here, or others refer to its record, or the schema version is unknown."
       )
     } else {
@@ -38,52 +40,55 @@ struct Refusal: Error {
   init(failure error: SyncError) {
     // The message of an error has no record contents, but may have a path of this machine.
     self.init(
-      503, 201, "The store cannot answer now (\(error.code)). Try again later.", headers: ["Retry-After": "3"]
-    )
+      503, "The store cannot answer now (\(error.code)). Try again later.", headers: ["Retry-After": "3"])
   }
 
   static func parameter(
     _ name: String, _ flaw: String, in place: String = "querystring", headers: [String: String] = [:]
-  ) -> Refusal {
+  ) -> SyncError {
     Refusal(
-      400, 107, "\(name) in \(place): \(flaw)",
+      400, "\(name) in \(place): \(flaw)",
       details: .json([.json(["location": .json(place), "name": .json(name), "description": .json(flaw)])]),
-      headers: headers)
+      headers: headers
+    ).error
   }
 
-  static func missing(_ resource: String, _ name: String, asParent: Bool = false) -> Refusal {
+  static func missing(_ resource: String, _ name: String, asParent: Bool = false) -> SyncError {
     Refusal(
-      404, asParent ? 111 : 110, "The resource you are looking for could not be found.",
-      details: .json(["id": .json(name), "resource_name": .json(resource)]))
+      404, unknownPath.message, errno: asParent ? 111 : 110,
+      details: .json(["id": .json(name), "resource_name": .json(resource)])
+    ).error
   }
 
-  static let forbidden = Refusal(403, 121, "This user cannot access this resource.")
+  static let forbidden = Refusal(403, "This user cannot access this resource.").error
+  static let unknownPath = Refusal(404, "The resource you are looking for could not be found.").error
+  static let wrongMethod = Refusal(405, "Method not allowed on this endpoint.").error
   static let unauthenticated = Refusal(
-    401, 104, "Please authenticate yourself to use this endpoint.",
+    401, "Please authenticate yourself to use this endpoint.",
     headers: ["WWW-Authenticate": "Basic realm=\"records\""])
-  static let unknownPath = Refusal(404, 111, "The resource you are looking for could not be found.")
-  static let wrongMethod = Refusal(405, 115, "Method not allowed on this endpoint.")
   static let overload = Refusal(
-    503, 201, "Too many requests at once. Try again later.", headers: ["Retry-After": "1"])
+    503, "Too many requests at once. Try again later.", headers: ["Retry-After": "1"])
 
   /// - Parameter stamp: The timestamp of the record, or of the collection.
-  static func modifiedMeanwhile(_ existing: [UInt8]?, _ stamp: Int64) -> Refusal {
+  static func modifiedMeanwhile(_ existing: [UInt8]?, _ stamp: Int64) -> SyncError {
     Refusal(
-      412, 114, "Resource was modified meanwhile", details: existing.map { .json(["existing": $0]) },
-      headers: Exchange.tags(stamp))
+      412, "Resource was modified meanwhile", details: existing.map { .json(["existing": $0]) },
+      headers: .tags(stamp)
+    ).error
   }
 
-  /// The names that Kinto gives statuses.
-  private static let names = [
-    400: "Invalid parameters", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-    405: "Method Not Allowed", 412: "Precondition Failed", 413: "Request Entity Too Large",
-    415: "Unsupported Media Type", 500: "Internal Server Error", 503: "Service Unavailable",
+  /// The numbers and names that Kinto gives statuses.
+  private static let kinds: [Int: (errno: Int, name: String)] = [
+    400: (107, "Invalid parameters"), 401: (104, "Unauthorized"), 403: (121, "Forbidden"),
+    404: (111, "Not Found"), 405: (115, "Method Not Allowed"), 412: (114, "Precondition Failed"),
+    415: (107, "Unsupported Media Type"), 500: (999, "Internal Server Error"),
+    503: (201, "Service Unavailable"),
   ]
 
   var response: ServiceResponse {
     var members: [(key: String, value: [UInt8])] = [
-      ("code", .json(status)), ("errno", .json(errno)), ("error", .json(Self.names[status] ?? "Error")),
-      ("message", .json(message)),
+      ("code", .json(status)), ("errno", .json(errno)),
+      ("error", .json(Self.kinds[status]?.name ?? "Error")), ("message", .json(message)),
     ]
     if let details { members.append(("details", details)) }
     return .json(.object(members), status: status, headers: headers)

@@ -20,10 +20,11 @@ public struct ServiceCaller: Sendable {
     _ id: String, reads: @escaping @Sendable (RecordType) -> Scope,
     writes: @escaping @Sendable (RecordType) -> Scope
   ) {
-    self.id = id
-    self.reads = reads
-    self.writes = writes
+    (self.id, self.reads, self.writes) = (id, reads, writes)
   }
+
+  /// Whether the collection exists for the caller.
+  func knows(_ type: RecordType) -> Bool { reads(type) != .nothing || writes(type) != .nothing }
 
   /// A part of a type's records.
   public enum Scope: Hashable, Sendable {
@@ -35,6 +36,10 @@ public struct ServiceCaller: Sendable {
     case matching(Condition)
 
     var condition: Condition? { if case .matching(let condition) = self { condition } else { nil } }
+
+    func contains(_ record: Record, _ entity: Entity) -> Bool {
+      condition?.isSatisfied(by: record, of: entity) ?? (self == .everything)
+    }
   }
 
   /// A caller that may read and write everything.

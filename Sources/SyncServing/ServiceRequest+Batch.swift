@@ -5,33 +5,24 @@ import SyncModels
 extension ServiceRequest {
   /// Reads the requests of a batch, whose `defaults` stand for what a request leaves out.
   static func batch(_ body: [UInt8], limit: Int) throws(SyncError) -> [ServiceRequest] {
-    var elements: [ArraySlice<UInt8>]?
-    var defaults: ArraySlice<UInt8>?
-    do {
-      let members = try FieldMap(Payload(body))
-      defaults = members["defaults"].flatMap { $0.first == UInt8(ascii: "{") ? $0 : nil }
-      if let list = members["requests"], list.first == UInt8(ascii: "[") {
-        var parts: [ArraySlice<UInt8>] = []
-        try JSONScanner.elements(of: list) { element throws(JSONError) in parts.append(element.bytes) }
-        elements = parts
-      }
-    } catch {
-      throw Refusal.parameter("body", "Invalid JSON: \(error)", in: "body").error
-    }
-    guard let elements else { throw Refusal.parameter("requests", "Required", in: "body").error }
+    let members = try FieldMap(body: body)
+    var elements: [ArraySlice<UInt8>] = []
+    guard let list = members["requests"],
+      (try? JSONScanner.elements(of: list) { elements.append($0.bytes) }) != nil
+    else { throw Refusal.parameter("requests", "Required", in: "body") }
     guard elements.count <= limit else {
-      throw Refusal.parameter("requests", "Number of requests is limited to \(limit)", in: "body").error
+      throw Refusal.parameter("requests", "Number of requests is limited to \(limit)", in: "body")
     }
     var requests: [ServiceRequest] = []
     for (place, element) in elements.enumerated() {
       var request = ServiceRequest("GET", "")
-      do {
-        for part in [defaults, element].compactMap(\.self) { try request.take(part) }
-      } catch {
-        throw Refusal.parameter("requests.\(place)", "is not an object", in: "body").error
+      // Defaults that are no object are none.
+      if let defaults = members["defaults"] { try? request.take(defaults) }
+      guard (try? request.take(element)) != nil else {
+        throw Refusal.parameter("requests.\(place)", "is not an object", in: "body")
       }
       guard request.target.hasPrefix("/") else {
-        throw Refusal.parameter("requests.\(place).path", "Required", in: "body").error
+        throw Refusal.parameter("requests.\(place).path", "Required", in: "body")
       }
       requests.append(request)
     }
@@ -60,7 +51,7 @@ extension ServiceResponse {
     let target = request.target
     return .json([
       "status": .json(status), "path": .json(target.hasPrefix("/v1/") ? target : "/v1\(target)"),
-      "body": bytes.isEmpty ? Array("{}".utf8) : bytes,
+      "body": bytes.isEmpty ? .json([:]) : bytes,
       "headers": .object(headers.mapValues { .json($0) }.sorted { $0.key < $1.key }),
     ])
   }

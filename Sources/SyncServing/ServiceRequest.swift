@@ -11,11 +11,8 @@ public struct ServiceRequest: Sendable {
 
   /// Creates a request; the names of the headers are put into lower case.
   public init(_ method: String, _ target: String, headers: [String: String] = [:], body: [UInt8] = []) {
-    self.method = method
-    self.target = target
-    self.headers = [:]
+    (self.method, self.target, self.headers, self.body) = (method, target, [:], body)
     for (name, value) in headers { self.headers[name.lowercased()] = value }
-    self.body = body
   }
 }
 
@@ -30,9 +27,7 @@ public struct ServiceResponse: Sendable {
 
   /// Creates an answer.
   public init(status: Int, headers: [String: String] = [:], body: Body = .bytes([])) {
-    self.status = status
-    self.headers = headers
-    self.body = body
+    (self.status, self.headers, self.body) = (status, headers, body)
   }
 
   /// The body of an answer.
