@@ -4,45 +4,25 @@ import SyncPorts
 
 // Lists: by timestamps along the ledger, in other orders by the store's records.
 extension Exchange {
-  /// A part of a list.
-  struct Page {
-    let limit: Int
-    let limitOfBytes: Int
-    var items: [Item] = []
-    var headers: [String: String] = [:]
-    private var bytes = 0
-
-    init(limit: Int, bytes limitOfBytes: Int) {
-      (self.limit, self.limitOfBytes) = (limit, limitOfBytes)
-    }
-
-    /// Adds an element; `false` if the page is full.
-    mutating func take(_ item: Item) -> Bool {
-      guard items.count < limit, items.isEmpty || bytes < limitOfBytes else { return false }
-      items.append(item)
-      bytes += item.record?.payload.bytes.count ?? 64
-      return true
-    }
-
-    func response(_ fields: Set<String>? = nil) -> ServiceResponse {
-      .data(.json(items.map { $0.json(fields) }), headers: headers)
-    }
-  }
-
   func list() throws(SyncError) -> ServiceResponse {
     guard caller.reads(type) != .nothing else { throw Refusal.forbidden }
     let query = try ListQuery(call.pairs)
-    let headers = [String: String].tags(last)
     try checkList(query)
     if try call.precondition("if-none-match") == last {
-      return ServiceResponse(status: 304, headers: headers)
+      return ServiceResponse(status: 304, headers: .tags(last))
     }
     if call.request.method == "HEAD" {
-      return .json([], headers: headers.merging(.totals(try count(query))) { $1 })
+      return .json([], headers: .tags(last).merging(.totals(try count(query))) { $1 })
     }
-    var page = try page(query, withTombstones: true)
-    page.headers.merge(headers) { $1 }
-    return page.response(query.fields)
+    let page = try page(query, withTombstones: true)
+    return response(page.items, next: page.next, query.fields)
+  }
+
+  /// - Parameter next: The address of the next page.
+  func response(_ items: [Item], next: String?, _ fields: Set<String>? = nil) -> ServiceResponse {
+    var headers = [String: String].tags(last)
+    headers["Next-Page"] = next
+    return .data(.json(items.map { $0.json(fields) }), headers: headers)
   }
 
   /// Checks that the caller's delta still holds, and `If-Match`.
@@ -74,14 +54,22 @@ extension Exchange {
     return count
   }
 
-  /// The page of a list that a request asks for, or the whole list.
+  /// The page of a list that a request asks for, or the whole list, and the address of the next page.
   func page(
     _ query: ListQuery, withTombstones: Bool, isWhole: Bool = false
-  ) throws(SyncError) -> Page {
-    let pageLimit = max(1, service.options.pageLimit)
-    var page = Page(
-      limit: isWhole ? .max : min(query.limit ?? pageLimit, pageLimit),
-      bytes: isWhole ? .max : service.options.pageBytes)
+  ) throws(SyncError) -> (items: [Item], next: String?) {
+    let most = max(1, service.options.pageLimit)
+    let limit = min(query.limit ?? most, most)
+    var page: [Item] = []
+    var bytes = 0
+    func take(_ item: Item) -> Bool {
+      let isFull = page.count >= limit || !page.isEmpty && bytes >= service.options.pageBytes
+      if isFull, !isWhole { return false }
+      page.append(item)
+      bytes += item.record?.payload.bytes.count ?? 64
+      return true
+    }
+    var next: String?
     let listsTombstones = withTombstones && query.listsTombstones
     if !isWhole, query.keys == nil, let descends = query.descends {
       var span = query.span
@@ -89,13 +77,13 @@ extension Exchange {
         if descends { span.before = min(span.before, place) } else { span.after = max(span.after, place) }
       }
       try ledger.walk(type, span, descends: descends) { (places) throws(SyncError) in
-        for item in try shown(places, query, listsTombstones) where !page.take(item) {
-          page.headers["Next-Page"] = nextPage(query, "s\(page.items.last?.stamp ?? 0)")
+        for item in try shown(places, query, listsTombstones) where !take(item) {
+          next = nextPage(query, "s\(page.last?.stamp ?? 0)")
           return false
         }
         return true
       }
-      return page
+      return (page, next)
     }
     var items: [Item] = []
     try visit(query) { items.append($0) }
@@ -106,17 +94,16 @@ extension Exchange {
       }
     }
     let start = try place(query.token, "o") ?? 0
-    for item in Self.sorted(items, query.order).dropFirst(Int(clamping: start)) where !page.take(item) {
-      page.headers["Next-Page"] = nextPage(query, "o\(start + Int64(page.items.count))")
+    for item in Self.sorted(items, query.order).dropFirst(Int(clamping: start)) where !take(item) {
+      next = nextPage(query, "o\(start + Int64(page.count))")
       break
     }
-    return page
+    return (page, next)
   }
 
   private static func sorted(_ items: [Item], _ order: [Query.SortField]) -> [Item] {
     let order = order.isEmpty ? [.descending(ListQuery.lastModified)] : order
-    let names = order.map(\.field)
-    let valued = items.map { (item: $0, values: $0.values(of: names)) }
+    let valued = items.map { item in (item: item, values: order.map { item.value(of: $0.field) }) }
     return valued.sorted { a, b in
       for (place, sort) in order.enumerated() where a.values[place] != b.values[place] {
         return (a.values[place] < b.values[place]) != sort.isDescending

@@ -68,11 +68,11 @@ struct Exchange {
         ?? RecordJSON.tombstone(id.key, stamp: stamp)
     }
 
-    /// The values of some fields, of which two are the server's.
-    func values(of names: [FieldName]) -> [FieldValue] {
-      let values = record.flatMap { try? $0.payload.values(of: names) } ?? names.map { _ in .null }
-      return zip(names, values).map { name, value in
-        name == ListQuery.id ? .string(id.key) : name == ListQuery.lastModified ? .integer(stamp) : value
+    func value(of field: FieldName) -> FieldValue {
+      switch field {
+      case ListQuery.id: .string(id.key)
+      case ListQuery.lastModified: .integer(stamp)
+      default: (try? record?.payload.values(of: [field]).first) ?? .null
       }
     }
   }
@@ -182,15 +182,15 @@ struct Exchange {
     try checkList(query)
     // Without a limit, no page ends the list.
     let isWhole = query.limit == nil && query.token == nil
-    var page = try page(query, withTombstones: false, isWhole: isWhole)
+    let page = try page(query, withTombstones: false, isWhole: isWhole)
     guard page.items.allSatisfy({ $0.record.map(mayWrite) ?? false }) else { throw Refusal.forbidden }
     // Of records that refer to each other, those that refer go first.
     guard try snapshot.referenced(among: page.items.map(\.id)).isEmpty else {
       throw Refusal(400, "Other records refer to some of these: delete those first.").error
     }
-    for (place, item) in page.items.enumerated() { page.items[place] = try store(nil, of: item.id) }
-    page.headers.merge(.tags(last)) { $1 }
-    return page.response()
+    var deleted: [Item] = []
+    for item in page.items { deleted.append(try store(nil, of: item.id)) }
+    return response(deleted, next: page.next)
   }
 
   /// The key of a record whose client has chosen none: a random UUID.

@@ -116,7 +116,7 @@ public struct KintoService: Sendable {
       response = Refusal.overload.response
     } else if request.method == "OPTIONS" {
       response = ServiceResponse(status: 200)
-    } else if let caller = await caller(of: request) {
+    } else if let caller = await (access ?? { _ in .owner() })(request) {
       // Those who wait for changes do not count as load.
       if request.isPatient {
         isLoad = false
@@ -142,11 +142,6 @@ public struct KintoService: Sendable {
       "ETag, Next-Page, Total-Objects, Total-Records, Last-Modified, Backoff, Retry-After, Alert, Content-Length",
     "Access-Control-Max-Age": "3600",
   ]
-
-  private func caller(of request: ServiceRequest) async -> ServiceCaller? {
-    guard let access else { return .owner() }
-    return await access(request)
-  }
 
   private func answer(_ request: ServiceRequest, to caller: ServiceCaller) async -> ServiceResponse {
     do throws(SyncError) {

@@ -41,18 +41,10 @@ struct Ledger {
   }
 
   /// The declared fields that a record had from a timestamp on; `nil` if it was deleted.
-  struct State {
-    var from: Int64
-    var fields: Payload?
-  }
+  typealias State = (from: Int64, fields: Payload?)
 
-  /// A record's place in the order of timestamps.
-  struct Place {
-    var stamp: Int64
-    var id: RecordID
-    /// `nil` for a deleted record.
-    var digest: UInt64?
-  }
+  /// A record's place in the order of timestamps; a deleted record has no digest.
+  typealias Place = (stamp: Int64, id: RecordID, digest: UInt64?)
 
   /// Two timestamps, both exclusive.
   struct Span: Equatable {
@@ -228,7 +220,7 @@ struct Ledger {
     if course.tracked > 0 {
       let fields = record.map { Self.fields(of: $0, entity) }
       if entry.states.isEmpty || entry.states.last?.fields != fields {
-        entry.states.append(State(from: isUntracked ? course.tracked : entry.stamp, fields: fields))
+        entry.states.append((isUntracked ? course.tracked : entry.stamp, fields))
         entry.states = entry.states.suffix(Self.maximumStates)
       }
     }
@@ -291,8 +283,7 @@ struct Ledger {
         .map { String(Substring($0)) }
       guard parts.count == 3, let stamp = Int64(parts[0], radix: 16) else { throw Self.damaged }
       guard stamp < span.before else { break }
-      places.append(
-        Place(stamp: stamp, id: RecordID(type: type, key: parts[2]), digest: UInt64(parts[1], radix: 16)))
+      places.append((stamp, RecordID(type: type, key: parts[2]), UInt64(parts[1], radix: 16)))
     }
     return places
   }
@@ -367,12 +358,10 @@ extension Ledger.Entry {
       guard parts.count == 2, let stamp = Int64(String(decoding: parts[0], as: UTF8.self)) else { return nil }
       lines.append((stamp, parts[1]))
     }
-    guard let first = lines.first else { return nil }
-    (stamp, digest) = (first.stamp, UInt64(String(decoding: first.rest, as: UTF8.self), radix: 16))
-    if digest == nil, first.rest != Self.none { return nil }
-    states = lines.dropFirst().map {
-      .init(from: $0.stamp, fields: $0.rest == Self.none ? nil : Payload($0.rest))
-    }
+    guard let (stamp, rest) = lines.first else { return nil }
+    (self.stamp, digest) = (stamp, UInt64(String(decoding: rest, as: UTF8.self), radix: 16))
+    if digest == nil, rest != Self.none { return nil }
+    states = lines.dropFirst().map { ($0.stamp, $0.rest == Self.none ? nil : Payload($0.rest)) }
   }
 
   var bytes: [UInt8] {

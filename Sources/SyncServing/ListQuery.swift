@@ -163,13 +163,10 @@ struct ListQuery {
 
   /// Whether a record passes the filters, beside timestamps and keys.
   func selects(_ item: Exchange.Item) -> Bool {
-    let names = Array((condition?.fields ?? []).union(patterns.map(\.field)))
-    if names.isEmpty { return true }
-    let values = Dictionary(uniqueKeysWithValues: zip(names, item.values(of: names)))
-    return condition?.isSatisfied { values[$0] ?? .null } ?? true
-      && patterns.allSatisfy { pattern in
-        guard case .string(let text)? = values[pattern.field] else { return false }
-        return Self.matches(Array(text.lowercased().utf8), pattern.parts)
+    condition?.isSatisfied(by: item.value) ?? true
+      && patterns.allSatisfy { field, parts in
+        guard case .string(let text) = item.value(of: field) else { return false }
+        return Self.matches(Array(text.lowercased().utf8), parts)
       }
   }
 
