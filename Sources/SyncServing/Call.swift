@@ -4,18 +4,17 @@ import SyncModels
 struct Call: Sendable {
   let request: ServiceRequest
   let path: ServicePath
+  /// The names and values of the query.
   let pairs: [(name: String, value: String)]
-  /// The path as it came, and the origin: for the addresses of next pages.
-  let address: String
+  /// The scheme and the host.
   let origin: String
   /// Whether the request has just declared its collection.
   var isNews = false
 
   init(_ request: ServiceRequest, publicOrigin: String?) throws(SyncError) {
     let halves = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let address = halves.first, let path = ServicePath(address) else { throw Refusal.unknownPath }
+    guard let path = ServicePath(halves[0]) else { throw Refusal.unknownPath }
     (self.request, self.path) = (request, path)
-    self.address = address.hasPrefix("/v1") ? String(address) : "/v1\(address)"
     pairs = halves.count == 2 ? try PercentText.query(halves[1]) : []
     // The header of a proxy; a client that sends it deceives itself alone.
     let scheme = request.headers["x-forwarded-proto"] == "https" ? "https" : "http"
@@ -30,6 +29,14 @@ struct Call: Sendable {
 
   /// The type of the body, without parameters.
   var contentType: String { request.headers["content-type", default: ""].prefix { $0 != ";" }.lowercased() }
+
+  /// The address of another page of the list.
+  func address(ofPage token: String) -> String {
+    let halves = request.target.split(separator: "?", maxSplits: 1)
+    let query = halves.dropFirst().joined().split(separator: "&").filter { !$0.hasPrefix("_token=") }
+    let path = halves[0].hasPrefix("/v1") ? halves[0] : "/v1\(halves[0])"
+    return "\(origin)\(path)?\((query + ["_token=\(token)"]).joined(separator: "&"))"
+  }
 
   /// The timestamp of a precondition; -1 for `*`.
   func precondition(_ name: String) throws(SyncError) -> Int64? {

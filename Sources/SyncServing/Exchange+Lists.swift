@@ -78,7 +78,7 @@ extension Exchange {
       }
       try ledger.walk(type, span, descends: descends) { (places) throws(SyncError) in
         for item in try shown(places, query, listsTombstones) where !take(item) {
-          next = nextPage(query, "s\(page.last?.stamp ?? 0)")
+          next = call.address(ofPage: "s\(page.last?.stamp ?? 0)")
           return false
         }
         return true
@@ -95,7 +95,7 @@ extension Exchange {
     }
     let start = try place(query.token, "o") ?? 0
     for item in Self.sorted(items, query.order).dropFirst(Int(clamping: start)) where !take(item) {
-      next = nextPage(query, "o\(start + Int64(page.count))")
+      next = call.address(ofPage: "o\(start + Int64(page.count))")
       break
     }
     return (page, next)
@@ -110,13 +110,6 @@ extension Exchange {
       }
       return a.item.id < b.item.id
     }.map(\.item)
-  }
-
-  private func nextPage(_ query: ListQuery, _ token: String) -> String {
-    let pairs = (query.pairs + [("_token", token)]).map {
-      "\(PercentText.encoded($0.name))=\(PercentText.encoded($0.value))"
-    }
-    return "\(call.origin)\(call.address)?\(pairs.joined(separator: "&"))"
   }
 
   private func place(_ token: String?, _ kind: Character) throws(SyncError) -> Int64? {

@@ -91,13 +91,11 @@ struct Exchange {
   private func present(_ key: String) throws(SyncError) -> (seen: Item, record: Record) {
     let seen = try seen(key)
     if let record = seen.record { return (seen, record) }
-    try Self.checkIsNewID(key)
+    try checkIsNewID(key, "id", in: "path")
     throw Refusal.missing("record", key)
   }
 
-  private static func checkIsNewID(_ key: String, _ name: String = "id", in place: String = "path")
-    throws(SyncError)
-  {
+  private func checkIsNewID(_ key: String, _ name: String, in place: String) throws(SyncError) {
     if !RecordJSON.isNewID(key) { throw Refusal.parameter(name, "Invalid object id", in: place) }
   }
 
@@ -138,7 +136,7 @@ struct Exchange {
     try sent.check(isOf: key)
     let seen = try seen(key)
     if !seen.isHidden {
-      if seen.record == nil { try Self.checkIsNewID(key) }
+      if seen.record == nil { try checkIsNewID(key, "id", in: "path") }
       try checkPreconditions(seen)
     }
     return try write(sent.members, over: seen, renews: true)
@@ -147,7 +145,7 @@ struct Exchange {
   private mutating func create() throws(SyncError) -> ServiceResponse {
     let sent = try SentRecord(call.request.body)
     let key = sent.id ?? Self.newKey()
-    try Self.checkIsNewID(key, "data.id", in: "body")
+    try checkIsNewID(key, "data.id", in: "body")
     let seen = try seen(key)
     if seen.record == nil { return try write(sent.members, over: seen) }
     try checkPreconditions(seen)

@@ -8,7 +8,6 @@ extension [UInt8] {
 
   static func json(_ truth: Bool) -> [UInt8] { Array("\(truth)".utf8) }
 
-  /// An object of members, in their order.
   static func json(_ members: KeyValuePairs<String, [UInt8]>) -> [UInt8] { object(members) }
 
   /// An object of members, in their order.
@@ -16,7 +15,6 @@ extension [UInt8] {
     joined(members.map { json($0.key) + [UInt8(ascii: ":")] + $0.value }, "{", "}")
   }
 
-  /// An array.
   static func json(_ elements: [[UInt8]]) -> [UInt8] { joined(elements, "[", "]") }
 
   private static func joined(_ parts: [[UInt8]], _ start: Unicode.Scalar, _ end: Unicode.Scalar) -> [UInt8] {

@@ -6,7 +6,7 @@ import Synchronization
 extension KintoService {
   /// How often waiting clients look.
   private static let pace = Duration.milliseconds(200)
-  /// The longest time that a client waits for an answer, and a stream is silent.
+  /// The longest time that a client waits for an answer.
   private static let patience = Duration.seconds(25)
 
   /// Answers a request for the latest timestamps of the collections: at once, after a wait
@@ -21,7 +21,7 @@ extension KintoService {
         status: 200, headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
         body: .stream(events(to: caller, after: start ?? 0)))
     }
-    let end = clock.timestamp + Self.wait(call.request.headers["prefer"])
+    let end = clock.timestamp + Self.wait(call.request.headers["prefer", default: ""])
     let courses = try await courses(of: caller, until: end) { ($0.first?.last ?? 0) != known }
     let last = courses.first?.last ?? 0
     let shown = courses.filter { course in
@@ -36,14 +36,9 @@ extension KintoService {
   }
 
   /// The wait that a client prefers (RFC 7240).
-  private static func wait(_ preference: String?) -> Duration {
-    for part in preference?.split(separator: ",") ?? [] {
-      let halves = part.split(separator: "=").map { $0.drop { $0 == " " } }
-      if halves.count == 2, halves[0] == "wait", let seconds = Int64(halves[1]) {
-        return min(.seconds(max(0, min(seconds, 3600))), patience)
-      }
-    }
-    return .zero
+  private static func wait(_ preferences: String) -> Duration {
+    let wait = preferences.split { ", ".contains($0) }.first { $0.hasPrefix("wait=") }
+    return min(.seconds(max(0, wait.flatMap { Int64($0.dropFirst(5)) } ?? 0)), patience)
   }
 
   /// A type and its latest timestamp.

@@ -21,8 +21,6 @@ struct ListQuery {
   private(set) var limit: Int?
   private(set) var token: String?
   private(set) var fields: Set<String>?
-  /// The pairs but the token's, for the address of the next page.
-  private(set) var pairs: [(name: String, value: String)] = []
 
   static let id = FieldName("id")
   static let lastModified = FieldName("last_modified")
@@ -40,7 +38,6 @@ struct ListQuery {
   init(_ pairs: [(name: String, value: String)]) throws(SyncError) {
     var conditions: [Condition] = []
     for (name, value) in pairs {
-      if name != "_token" { self.pairs.append((name, value)) }
       switch name {
       case "_since":
         try bound(name, value, "gt_")

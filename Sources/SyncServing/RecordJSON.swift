@@ -6,9 +6,6 @@ enum RecordJSON {
   private static let id = Array("id".utf8)
   private static let lastModified = Array("last_modified".utf8)
 
-  /// Whether a member is the server's.
-  static func isServers(_ member: JSONMember) -> Bool { member.hasKey(id) || member.hasKey(lastModified) }
-
   /// A record with its timestamp.
   ///
   /// - Parameter fields: The members to show; `nil` for all.
@@ -19,7 +16,8 @@ enum RecordJSON {
     json += Array(",\"last_modified\":\(stamp)".utf8)
     // What is no object has no members to show.
     try? JSONScanner.members(of: record.payload.bytes, depthLimit: .max) { member throws(JSONError) in
-      if isServers(member) || fields.map({ !$0.contains(member.key) }) ?? false { return }
+      if member.hasKey(id) || member.hasKey(lastModified) { return }
+      guard fields?.contains(member.key) ?? true else { return }
       json += Array(",\"".utf8) + member.rawKey + Array("\":".utf8)
       json += member.value.bytes
     }
@@ -33,12 +31,12 @@ enum RecordJSON {
 
   /// Whether clients may make a record of this id: Kinto's rule.
   static func isNewID(_ text: String) -> Bool {
-    guard let first = text.utf8.first, text.utf8.count <= 512, isAlphanumeric(first) else { return false }
-    return text.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
-  }
-
-  static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    (48...57).contains(byte) || (97...122).contains(byte | 0x20)
+    guard let first = text.utf8.first, text.utf8.count <= 512, !"-_".utf8.contains(first) else {
+      return false
+    }
+    return text.utf8.allSatisfy {
+      (48...57).contains($0) || (97...122).contains($0 | 0x20) || "-_".utf8.contains($0)
+    }
   }
 }
 

@@ -58,13 +58,6 @@ enum PercentText {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  static func encoded(_ text: String) -> String {
-    text.utf8.map { byte in
-      RecordJSON.isAlphanumeric(byte) || "-._~".utf8.contains(byte)
-        ? String(UnicodeScalar(byte)) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-    }.joined()
-  }
-
   /// The names and values of a query, in order.
   static func query(_ text: some StringProtocol) throws(SyncError) -> [(name: String, value: String)] {
     var pairs: [(name: String, value: String)] = []
