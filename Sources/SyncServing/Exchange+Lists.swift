@@ -14,7 +14,7 @@ extension Exchange {
     if call.request.method == "HEAD" {
       return .json([], headers: .tags(last).merging(.totals(try count(query))) { $1 })
     }
-    let page = try page(query, withTombstones: true)
+    let page = try page(query)
     return response(page.items, next: page.next, query.fields)
   }
 
@@ -54,10 +54,11 @@ extension Exchange {
     return count
   }
 
-  /// The page of a list that a request asks for, or the whole list, and the address of the next page.
-  func page(
-    _ query: ListQuery, withTombstones: Bool, isWhole: Bool = false
-  ) throws(SyncError) -> (items: [Item], next: String?) {
+  /// The page of a list that a request asks for, and the address of the next page.
+  func page(_ query: ListQuery) throws(SyncError) -> (items: [Item], next: String?) {
+    let listsTombstones = call.reads && query.listsTombstones
+    // A list that is deleted without a limit has no pages.
+    let isWhole = !call.reads && query.limit == nil && query.token == nil
     let most = max(1, service.options.pageLimit)
     let limit = min(query.limit ?? most, most)
     var page: [Item] = []
@@ -70,7 +71,6 @@ extension Exchange {
       return true
     }
     var next: String?
-    let listsTombstones = withTombstones && query.listsTombstones
     if !isWhole, query.keys == nil, let descends = query.descends {
       var span = query.span
       if let place = try place(query.token, "s") {
@@ -102,7 +102,6 @@ extension Exchange {
   }
 
   private static func sorted(_ items: [Item], _ order: [Query.SortField]) -> [Item] {
-    let order = order.isEmpty ? [.descending(ListQuery.lastModified)] : order
     let valued = items.map { item in (item: item, values: order.map { item.value(of: $0.field) }) }
     return valued.sorted { a, b in
       for (place, sort) in order.enumerated() where a.values[place] != b.values[place] {

@@ -139,7 +139,7 @@ struct Exchange {
       if seen.record == nil { try checkIsNewID(key, "id", in: "path") }
       try checkPreconditions(seen)
     }
-    return try write(sent.members, over: seen, renews: true)
+    return try write(sent.members, over: seen)
   }
 
   private mutating func create() throws(SyncError) -> ServiceResponse {
@@ -178,9 +178,7 @@ struct Exchange {
   private mutating func deleteList() throws(SyncError) -> ServiceResponse {
     let query = try ListQuery(call.pairs)
     try checkList(query)
-    // Without a limit, no page ends the list.
-    let isWhole = query.limit == nil && query.token == nil
-    let page = try page(query, withTombstones: false, isWhole: isWhole)
+    let page = try page(query)
     guard page.items.allSatisfy({ $0.record.map(mayWrite) ?? false }) else { throw Refusal.forbidden }
     // Of records that refer to each other, those that refer go first.
     guard try snapshot.referenced(among: page.items.map(\.id)).isEmpty else {
@@ -219,11 +217,7 @@ struct Exchange {
   // MARK: Writing
 
   /// Writes a record's members, and answers with the record.
-  ///
-  /// - Parameter renews: Whether the same content gets a new timestamp, as a `PUT` gives it.
-  private mutating func write(
-    _ members: FieldMap, over seen: Item, renews: Bool = false
-  ) throws(SyncError) -> ServiceResponse {
+  private mutating func write(_ members: FieldMap, over seen: Item) throws(SyncError) -> ServiceResponse {
     var whole = FieldMap()
     whole[scalar: "id"] = .string(seen.id.key)
     whole.lay(members)
@@ -231,13 +225,13 @@ struct Exchange {
     let new = Record(id: seen.id, version: .unversioned, payload: payload, fields: []).withFields(of: entity)
     // The answer for a record that the caller may not see is the one for a forbidden new record.
     guard !seen.isHidden, mayWrite(new), seen.record.map(mayWrite) ?? true else { throw Refusal.forbidden }
-    let written = try store(new, members, of: seen.id, renews: renews)
+    let written = try store(new, members, of: seen.id)
     return .resource(written.json(), stamp: written.stamp, status: seen.record == nil ? 201 : 200)
   }
 
   /// Writes a record or, without one, deletes it; returns it as it is then.
   private mutating func store(
-    _ new: Record?, _ members: FieldMap = FieldMap(), of id: RecordID, renews: Bool = false
+    _ new: Record?, _ members: FieldMap = FieldMap(), of id: RecordID
   ) throws(SyncError) -> Item {
     var record: Record?
     if var batch = edits {
@@ -257,7 +251,8 @@ struct Exchange {
       record = try accept(new, of: id)
     }
     var changes = StoreChanges()
-    let stamp = try ledger.stamp(record, of: id, renews: renews, in: &changes)
+    // A `PUT` gives the same content a new timestamp.
+    let stamp = try ledger.stamp(record, of: id, renews: call.method == "PUT", in: &changes)
     try ledger.transaction?.apply(changes)
     return Item(id: id, record: record, stamp: stamp)
   }

@@ -17,7 +17,7 @@ struct ListQuery {
   private var patterns: [(field: FieldName, parts: [[UInt8]])] = []
   /// Whether tombstones are asked for, or everything but them.
   private var deleted: Bool?
-  private(set) var order: [Query.SortField] = []
+  private(set) var order: [Query.SortField] = [.descending(lastModified)]
   private(set) var limit: Int?
   private(set) var token: String?
   private(set) var fields: Set<String>?
@@ -30,10 +30,7 @@ struct ListQuery {
   var listsTombstones: Bool { isDelta && !hasFilter && deleted != false }
   var listsRecords: Bool { deleted != true }
   /// Whether the list is in the order of timestamps; `nil` if it is not.
-  var descends: Bool? {
-    guard let first = order.first else { return true }
-    return first.field == Self.lastModified ? first.isDescending : nil
-  }
+  var descends: Bool? { order[0].field == Self.lastModified ? order[0].isDescending : nil }
 
   init(_ pairs: [(name: String, value: String)]) throws(SyncError) {
     var conditions: [Condition] = []
@@ -71,7 +68,7 @@ struct ListQuery {
       guard !name.isEmpty else { throw Refusal.parameter("_sort", "a field has no name") }
       order.append(Query.SortField(FieldName(name), descending: part.hasPrefix("-")))
     }
-    return order
+    return order.isEmpty ? [.descending(lastModified)] : order
   }
 
   static func timestamp(_ name: String, _ value: String) throws(SyncError) -> Int64 {
