@@ -247,7 +247,7 @@ public struct KintoService: Sendable {
     if onlyReads {
       let result = try await store.read { (snapshot) throws(SyncError) -> R? in
         var (ledger, edits) = (try Ledger(schema, in: snapshot, at: now), EditBatch?.none)
-        return try ledger.isCurrent(for: caller, types) ? try body(&ledger, &edits) : nil
+        return try ledger.catchUp(for: caller, types) ? try body(&ledger, &edits) : nil
       }
       if let result { return result }
     }

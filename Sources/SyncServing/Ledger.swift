@@ -111,60 +111,48 @@ struct Ledger {
 
   // MARK: Following the store
 
-  /// Whether every commit up to the snapshot has its timestamps, and a caller's scopes of some types
-  /// are the remembered ones.
-  ///
-  /// A service's own writes, and acknowledged ones, come back as commits whose records are as the
-  /// ledger has them.
-  func isCurrent(for caller: ServiceCaller?, _ types: [RecordType]) throws(SyncError) -> Bool {
-    guard identity == (try snapshot.storeIdentity()) else { return false }
-    for type in schema.entities.map(\.type) {
-      guard let course = courses[type] else { return false }
-      guard let caller, types.contains(type) else { continue }
-      if caller.reads(type).condition != nil, course.tracked == 0 { return false }
-      if try rightsStart(of: caller, type) == nil { return false }
-    }
-    // Many records are compared once, by the transaction that moves the position on.
-    guard case .records(let ids) = try snapshot.changes(after: position).scope, ids.count <= 16
-    else { return false }
-    for (id, record) in try served(ids) where try entry(of: id)?.digest != record.map(Self.digest) {
-      return false
-    }
-    return true
-  }
-
-  /// Those of some records whose types are served, and their copies.
-  private func served(_ ids: some Sequence<RecordID>) throws(SyncError) -> Zip2Sequence<[RecordID], [Record?]>
-  {
-    let served = ids.filter { schema[$0.type] != nil }
-    return zip(served, try snapshot.records(withIDs: served))
-  }
-
   /// Gives timestamps to all that has changed, and remembers a caller's scopes of some types.
   ///
-  /// Of a type whose scope is a condition, former states are kept from now on.
-  mutating func catchUp(for caller: ServiceCaller?, _ types: [RecordType]) throws(SyncError) {
+  /// Of a type whose scope is a condition, former states are kept from now on. A service's own writes,
+  /// and acknowledged ones, come back as commits whose records are as the ledger has them.
+  ///
+  /// - Returns: Whether the ledger is up to date: without a transaction, `false` if there is anything
+  ///   to write, or much to compare.
+  @discardableResult
+  mutating func catchUp(for caller: ServiceCaller?, _ types: [RecordType]) throws(SyncError) -> Bool {
+    let onlyReads = transaction == nil
     let current = try snapshot.storeIdentity()
-    let changes = try snapshot.changes(after: position)
-    let changed: ChangedRecords = identity == current ? changes.scope : .everything
+    let news = try snapshot.changes(after: position)
+    // What has changed; `nil` for everything.
+    var ids: [RecordID]?
+    if identity == current, case .records(let changed) = news.scope { ids = changed }
+    // Many records are compared once, by the transaction that moves the position on.
+    if onlyReads, (ids?.count ?? .max) > 16 { return false }
     for entity in schema.entities {
       let birth = max(now.milliseconds, (courses.values.map(\.birth).max() ?? 0) + 1)
       var course = courses[entity.type] ?? Course(birth: birth, last: birth)
       let isTracked = types.contains(entity.type) && caller?.reads(entity.type).condition != nil
       if isTracked, course.tracked == 0 { course.tracked = course.turn(at: now) }
       let isNew = courses[entity.type]?.tracked != course.tracked
+      if isNew, onlyReads { return false }
       courses[entity.type] = course
-      if isNew || changed == .everything { try compare(entity.type) }
+      if isNew || ids == nil { try compare(entity.type) }
     }
-    if case .records(let ids) = changed {
-      var changes = StoreChanges()
-      for (id, record) in try served(ids) { try stamp(record, of: id, in: &changes) }
-      try transaction?.apply(changes)
+    let served = ids?.filter { schema[$0.type] != nil } ?? []
+    var changes = StoreChanges()
+    for (id, record) in zip(served, try snapshot.records(withIDs: served)) {
+      try stamp(record, of: id, in: &changes)
     }
-    (identity, position) = (current, changes.position)
-    if let caller {
-      for type in types { try rememberRights(of: caller, type) }
+    if onlyReads, !changes.isEmpty { return false }
+    try transaction?.apply(changes)
+    (identity, position) = (current, news.position)
+    guard let caller else { return true }
+    for type in types where try rightsStart(of: caller, type) == nil {
+      guard courses[type] != nil else { continue }
+      if onlyReads { return false }
+      try rememberRights(of: caller, type)
     }
+    return true
   }
 
   /// Compares all of a type's records with the ledger, whose names alone are read.
@@ -303,7 +291,7 @@ struct Ledger {
   ///
   /// The first one begins with the type; another one is a change of the collection for the caller.
   private mutating func rememberRights(of caller: ServiceCaller, _ type: RecordType) throws(SyncError) {
-    guard var course = courses[type], try rightsStart(of: caller, type) == nil else { return }
+    guard var course = courses[type] else { return }
     let key = Self.rightsKey(caller, type)
     let start = try snapshot.value(forKey: key) == nil ? 0 : course.turn(at: now)
     courses[type] = course
