@@ -65,7 +65,7 @@ struct Exchange {
     /// The record or, without one, its tombstone.
     func json(_ fields: Set<String>? = nil) -> [UInt8] {
       record.map { RecordJSON.object($0, stamp: stamp, fields: fields) }
-        ?? RecordJSON.tombstone(id.key, stamp: stamp)
+        ?? .json(["id": .json(id.key), "last_modified": .json(stamp), "deleted": .json(true)])
     }
 
     func value(of field: FieldName) -> FieldValue {

@@ -25,16 +25,11 @@ enum RecordJSON {
     return json
   }
 
-  static func tombstone(_ key: String, stamp: Int64) -> [UInt8] {
-    .json(["id": .json(key), "last_modified": .json(stamp), "deleted": .json(true)])
-  }
-
   /// Whether clients may make a record of this id: Kinto's rule.
   static func isNewID(_ text: String) -> Bool {
-    guard let first = text.utf8.first, text.utf8.count <= 512, !"-_".utf8.contains(first) else {
-      return false
-    }
-    return text.utf8.allSatisfy {
+    let bytes = text.utf8
+    guard let first = bytes.first, !"-_".utf8.contains(first), bytes.count <= 512 else { return false }
+    return bytes.allSatisfy {
       (48...57).contains($0) || (97...122).contains($0 | 0x20) || "-_".utf8.contains($0)
     }
   }
