@@ -1,7 +1,7 @@
 public import SyncModels
 
 /// The history of one type's syncs, kept in the store across restarts.
-public struct PassOutcomes: Hashable, Sendable, Codable {
+public struct PassOutcomes: Hashable, Sendable {
   /// When a pass was last completed.
   public var lastSuccess: Timestamp?
   /// When a pass was last started or resumed.
@@ -22,28 +22,6 @@ public struct PassOutcomes: Hashable, Sendable, Codable {
     failures = 0
   }
 
-  /// Reads a status. One written before successes and failures were counted has neither.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: StoredMember.self)
-    lastSuccess = try container.decodeIfPresent(Timestamp.self, forKey: .lastSuccess)
-    lastAttempt = try container.decodeIfPresent(Timestamp.self, forKey: .lastAttempt)
-    lastError = try container.decodeIfPresent(Failure.self, forKey: .lastError)
-    consecutiveFailures = try container.decodeCount(forKey: .consecutiveFailures)
-    successes = try container.decodeCountIfPresent(forKey: .successes) ?? 0
-    failures = try container.decodeCountIfPresent(forKey: .failures) ?? 0
-  }
-
-  /// Writes a status, without members that are `nil`.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: StoredMember.self)
-    try container.encodeIfPresent(lastSuccess, forKey: .lastSuccess)
-    try container.encodeIfPresent(lastAttempt, forKey: .lastAttempt)
-    try container.encodeIfPresent(lastError, forKey: .lastError)
-    try container.encode(consecutiveFailures, forKey: .consecutiveFailures)
-    try container.encode(successes, forKey: .successes)
-    try container.encode(failures, forKey: .failures)
-  }
-
   /// The share of finished attempts that succeeded, 0 to 1; `nil` before the first.
   ///
   /// A stopped attempt does not count.
@@ -53,7 +31,7 @@ public struct PassOutcomes: Hashable, Sendable, Codable {
   }
 
   /// A recorded failure.
-  public struct Failure: Hashable, Sendable, Codable {
+  public struct Failure: Hashable, Sendable {
     /// The code's stable name.
     public var code: String
     /// The description, without record contents.

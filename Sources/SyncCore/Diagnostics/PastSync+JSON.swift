@@ -1,11 +1,8 @@
 import SyncJSON
 import SyncModels
 
-extension PastSync {
-  /// The entry as JSON, without members that say nothing.
-  ///
-  /// Each sync writes one. It is spelled out because the first use of the generic encoder by a type
-  /// takes longer than all else that a small sync writes.
+extension PastSync: StoredForm {
+  /// The JSON that the store keeps, without members that say nothing.
   package var json: [UInt8] {
     var json = Array("{\"number\":\(number),\"fence\":\(fence),\"triggers\":".utf8)
     Self.append(triggers, to: &json, in: ("[", "]")) { JSONString.append($0, to: &$1) }
@@ -13,7 +10,7 @@ extension PastSync {
     json += ",\"seconds\":\(seconds)".utf8
     if let failure {
       json += ",\"failure\":".utf8
-      Self.append(failure, to: &json)
+      failure.append(to: &json)
     }
     if !typeFailures.isEmpty {
       json += ",\"typeFailures\":".utf8
@@ -21,7 +18,7 @@ extension PastSync {
         json += "{\"type\":".utf8
         JSONString.append(failure.type.rawValue, to: &json)
         json += ",\"failure\":".utf8
-        Self.append(failure.failure, to: &json)
+        failure.failure.append(to: &json)
         json += "}".utf8
       }
     }
@@ -45,6 +42,34 @@ extension PastSync {
     return json
   }
 
+  /// Reads the form of ``json``.
+  package init(_ members: StoredMembers) throws(StoredFormError) {
+    self.init(
+      number: try members.value("number") { $0.count() }, fence: try members.value("fence") { $0.count() },
+      triggers: try members.value("triggers") { $0.elements { $0.string() } },
+      began: try members.value("began") { $0.timestamp() })
+    outcome = try members.value("outcome") { $0.string().flatMap(Outcome.init(rawValue:)) }
+    seconds = try members.value("seconds") { $0.double() }
+    failure = try members.value(ifPresent: "failure", PassOutcomes.Failure.init)
+    typeFailures =
+      try members.value(ifPresent: "typeFailures") { (list) throws(StoredFormError) in
+        list.elements(TypeFailure.init)
+      } ?? []
+    let named = try members.value(ifPresent: "counts") { (types) throws(StoredFormError) in
+      try types.members().dictionary(Self.counts)
+    }
+    for (type, counts) in named ?? [:] { self.counts[RecordType(type)] = counts }
+    pushed = try members.value(ifPresent: "pushed", Self.counts) ?? [:]
+    bytes = try members.value(ifPresent: "bytes") { $0.count() } ?? 0
+    retries = try members.value(ifPresent: "retries") { $0.count() } ?? 0
+    fetchingSeconds = try members.value(ifPresent: "fetchingSeconds") { $0.double() } ?? 0
+    writingSeconds = try members.value(ifPresent: "writingSeconds") { $0.double() } ?? 0
+  }
+
+  private static func counts(_ value: JSONValueSlice) throws(StoredFormError) -> [String: Int] {
+    try value.members().dictionary { $0.count() }
+  }
+
   /// Appends elements or members, with commas between them.
   private static func append<Part>(
     _ parts: some Sequence<Part>, to json: inout [UInt8], in brackets: (open: Character, close: Character),
@@ -66,13 +91,13 @@ extension PastSync {
       json += ":\(count.value)".utf8
     }
   }
+}
 
-  private static func append(_ failure: PassOutcomes.Failure, to json: inout [UInt8]) {
-    json += "{\"code\":".utf8
-    JSONString.append(failure.code, to: &json)
-    json += ",\"message\":".utf8
-    JSONString.append(failure.message, to: &json)
-    if let retryAt = failure.retryAt { json += ",\"retryAt\":\(retryAt.microseconds)".utf8 }
-    json += "}".utf8
+extension PastSync.TypeFailure {
+  fileprivate init(_ value: JSONValueSlice) throws(StoredFormError) {
+    let members = try value.members()
+    self.init(
+      RecordType(try members.value("type") { $0.string() }),
+      try members.value("failure", PassOutcomes.Failure.init))
   }
 }

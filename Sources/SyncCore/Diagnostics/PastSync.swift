@@ -1,9 +1,9 @@
 public import SyncModels
 
 /// One sync in a store's history.
-public struct PastSync: Hashable, Sendable, Decodable {
+public struct PastSync: Hashable, Sendable {
   /// How a sync ended.
-  public enum Outcome: String, Hashable, Sendable, Codable {
+  public enum Outcome: String, Hashable, Sendable {
     /// It has begun, and its end is not noted.
     ///
     /// Its process may have been killed, if no later sync has begun.
@@ -21,7 +21,7 @@ public struct PastSync: Hashable, Sendable, Decodable {
   }
 
   /// The failure of one type.
-  public struct TypeFailure: Hashable, Sendable, Codable {
+  public struct TypeFailure: Hashable, Sendable {
     /// The record type.
     public var type: RecordType
     /// The error.
@@ -78,49 +78,5 @@ public struct PastSync: Hashable, Sendable, Decodable {
   /// The sum of one count over all types.
   public func total(_ name: String) -> Int {
     counts.values.reduce(0) { $0 + ($1[name] ?? 0) }
-  }
-}
-
-extension PastSync {
-  private enum CodingKeys: String, CodingKey {
-    case number, fence, triggers, began, outcome, seconds, failure, typeFailures, counts, pushed
-    case bytes, retries, fetchingSeconds, writingSeconds
-  }
-
-  /// A number of a dictionary, checked as it is read.
-  private struct Count: Decodable {
-    let number: Int
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.singleValueContainer()
-      number = try container.decode(Int.self)
-      guard StoredNumbers.counts.contains(Int64(number)) else {
-        throw DecodingError.dataCorruptedError(
-          in: container, debugDescription: "The number is out of range for a count.")
-      }
-    }
-  }
-
-  /// Decodes an entry. Members that are missing say nothing.
-  ///
-  /// - Throws: `DecodingError` for a number out of range.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      number: try container.decodeCount(forKey: .number), fence: try container.decodeCount(forKey: .fence),
-      triggers: try container.decode([String].self, forKey: .triggers),
-      began: try container.decode(Timestamp.self, forKey: .began))
-    outcome = try container.decode(Outcome.self, forKey: .outcome)
-    seconds = try container.decode(Double.self, forKey: .seconds)
-    failure = try container.decodeIfPresent(PassOutcomes.Failure.self, forKey: .failure)
-    typeFailures = try container.decodeIfPresent([TypeFailure].self, forKey: .typeFailures) ?? []
-    let named = try container.decodeIfPresent([String: [String: Count]].self, forKey: .counts) ?? [:]
-    counts = Dictionary(
-      uniqueKeysWithValues: named.map { (RecordType($0.key), $0.value.mapValues(\.number)) })
-    pushed = try container.decodeIfPresent([String: Count].self, forKey: .pushed)?.mapValues(\.number) ?? [:]
-    bytes = try container.decodeCountIfPresent(forKey: .bytes) ?? 0
-    retries = try container.decodeCountIfPresent(forKey: .retries) ?? 0
-    fetchingSeconds = try container.decodeIfPresent(Double.self, forKey: .fetchingSeconds) ?? 0
-    writingSeconds = try container.decodeIfPresent(Double.self, forKey: .writingSeconds) ?? 0
   }
 }

@@ -10,7 +10,7 @@ package import SyncModels
 /// A stamp further ahead than a bound comes from a wrong clock: another replica's, or this
 /// replica's some time ago. An edit of such a record still gets a later stamp. The clock itself
 /// does not follow, so edits of other records get the current time.
-package struct HybridClock: Hashable, Sendable, Codable {
+package struct HybridClock: Hashable, Sendable {
   /// The last stamp that the clock followed.
   package private(set) var last: EditStamp
   /// The latest stamp that the clock issued without following it.

@@ -4,7 +4,7 @@ public import SyncModels
 ///
 /// ``committed`` moves only when a pass is complete. A cancelled, failed or crashed pass leaves it
 /// unchanged, and ``inFlight`` tells where to resume.
-public struct Checkpoint: Hashable, Sendable, Codable {
+public struct Checkpoint: Hashable, Sendable {
   /// The scope of the tokens. Under any other scope the tokens are void.
   public var scope: Scope
   /// The token of the next delta.
@@ -54,7 +54,7 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   /// The scope in which a checkpoint's tokens are valid.
   ///
   /// A change of any part makes the tokens void. A full pass follows, never a silent gap.
-  public struct Scope: Hashable, Sendable, Codable {
+  public struct Scope: Hashable, Sendable {
     /// The identity of the remote that issued the tokens.
     public var source: String
     /// The query that the source was asked for.
@@ -74,7 +74,7 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   }
 
   /// A pass that is not complete.
-  public struct Pass: Hashable, Sendable, Codable {
+  public struct Pass: Hashable, Sendable {
     /// The pass's number.
     public var number: Int64
     /// The token from which the pass started.
@@ -108,7 +108,7 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   }
 
   /// The removal of the records that a complete listing lacked.
-  public struct Sweep: Hashable, Sendable, Codable {
+  public struct Sweep: Hashable, Sendable {
     /// The number of the pass that listed everything.
     public var pass: Int64
     /// The number of records in the listing; `nil` if it was not recorded.
@@ -122,98 +122,5 @@ public struct Checkpoint: Hashable, Sendable, Codable {
       self.listed = listed
       self.refusal = refusal
     }
-  }
-}
-
-// A checkpoint is read from a store, which may be damaged, and the engine calculates with its
-// numbers.
-extension Checkpoint {
-  /// Reads a checkpoint.
-  ///
-  /// - Throws: `DecodingError` for numbers outside the range of any checkpoint.
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: StoredMember.self)
-    scope = try values.decode(Scope.self, forKey: .scope)
-    committed = try values.decodeIfPresent(SyncToken.self, forKey: .committed)
-    committedAt = try values.decodeIfPresent(Timestamp.self, forKey: .committedAt)
-    inFlight = try values.decodeIfPresent(Pass.self, forKey: .inFlight)
-    lastPass = try values.decodeCount(forKey: .lastPass)
-    epoch = try values.decodeCount(forKey: .epoch)
-    sweptPass = try values.decodeCount(forKey: .sweptPass)
-    sweptFence = try values.decodeIfPresent(Int64.self, forKey: .sweptFence)
-    deletionsVerifiedAt = try values.decodeIfPresent(Timestamp.self, forKey: .deletionsVerifiedAt)
-    needsSecondListing = try values.decode(Bool.self, forKey: .needsSecondListing)
-    hasNewQuery = try values.decodeIfPresent(Bool.self, forKey: .hasNewQuery) ?? false
-    sweep = try values.decodeIfPresent(Sweep.self, forKey: .sweep)
-  }
-
-  /// Writes a checkpoint, without members that are `nil` or seldom true.
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: StoredMember.self)
-    try values.encode(scope, forKey: .scope)
-    try values.encodeIfPresent(committed, forKey: .committed)
-    try values.encodeIfPresent(committedAt, forKey: .committedAt)
-    try values.encodeIfPresent(inFlight, forKey: .inFlight)
-    try values.encode(lastPass, forKey: .lastPass)
-    try values.encode(epoch, forKey: .epoch)
-    try values.encode(sweptPass, forKey: .sweptPass)
-    try values.encodeIfPresent(sweptFence, forKey: .sweptFence)
-    try values.encodeIfPresent(deletionsVerifiedAt, forKey: .deletionsVerifiedAt)
-    try values.encode(needsSecondListing, forKey: .needsSecondListing)
-    if hasNewQuery { try values.encode(true, forKey: .hasNewQuery) }
-    try values.encodeIfPresent(sweep, forKey: .sweep)
-  }
-}
-
-extension Checkpoint.Scope {
-  /// Reads a scope.
-  ///
-  /// - Throws: `DecodingError` for a value of another form.
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: StoredMember.self)
-    self.init(
-      source: try values.decode(String.self, forKey: .source),
-      query: try values.decode(String.self, forKey: .query),
-      schemaVersion: try values.decode(Int.self, forKey: .schemaVersion),
-      store: try values.decode(String.self, forKey: .store))
-  }
-
-  /// Writes a scope.
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: StoredMember.self)
-    try values.encode(source, forKey: .source)
-    try values.encode(query, forKey: .query)
-    try values.encode(schemaVersion, forKey: .schemaVersion)
-    try values.encode(store, forKey: .store)
-  }
-}
-
-extension Checkpoint.Pass {
-  /// Reads a pass.
-  ///
-  /// - Throws: `DecodingError` for numbers outside the range of any pass.
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      number: try values.decodeCount(forKey: .number),
-      base: try values.decodeIfPresent(SyncToken.self, forKey: .base),
-      coverage: try values.decode(RecordPage.Coverage.self, forKey: .coverage),
-      resumeAt: try values.decodeIfPresent(PageToken.self, forKey: .resumeAt),
-      candidate: try values.decodeIfPresent(SyncToken.self, forKey: .candidate),
-      fetched: try values.decodeCount(forKey: .fetched),
-      total: try values.decodeCountIfPresent(forKey: .total))
-  }
-}
-
-extension Checkpoint.Sweep {
-  /// Reads the sweep that a listing left due.
-  ///
-  /// - Throws: `DecodingError` for an impossible pass number.
-  public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      pass: try values.decodeCount(forKey: .pass),
-      listed: try values.decodeCountIfPresent(forKey: .listed),
-      refusal: try values.decodeIfPresent(SweepRefusal.self, forKey: .refusal))
   }
 }

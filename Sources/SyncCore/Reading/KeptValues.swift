@@ -76,17 +76,26 @@ extension StoreSnapshot {
     do {
       return try JSONByteDecoder().decode(Value.self, from: bytes[...])
     } catch {
-      throw SyncError(
-        .storeUnreadable, during: "reading \(key.name)",
-        "The value is not in the format of this version of the library.", underlying: error)
+      throw unreadable(key, error)
     }
   }
 
-  /// Returns the value of a key, without generic coding if its form allows.
-  func value<Value: SpelledOut>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
+  private func unreadable(_ key: ValueKey<some Sendable>, _ error: any Error) -> SyncError {
+    SyncError(
+      .storeUnreadable, during: "reading \(key.name)",
+      "The value is not in the format of this version of the library.", underlying: error)
+  }
+
+  /// Returns the value of a key; `nil` if none is kept.
+  ///
+  /// - Throws: `storeUnreadable` if the kept value is of another format.
+  func value<Value: StoredForm>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
     guard let bytes = try value(forKey: key.name) else { return nil }
-    if let value = Value(json: bytes) { return value }
-    return try decoded(bytes, key)
+    do throws(StoredFormError) {
+      return try Value(json: bytes)
+    } catch {
+      throw unreadable(key, error)
+    }
   }
 
   /// Returns the value of a key; `nil` also for a value of another format.
@@ -95,9 +104,8 @@ extension StoreSnapshot {
   }
 
   /// Returns the value of a key; `nil` also for a value of another format.
-  func value<Value: SpelledOut>(ifReadableOf key: ValueKey<Value>) throws(SyncError) -> Value? {
-    guard let bytes = try value(forKey: key.name) else { return nil }
-    return Value(json: bytes) ?? (try? decoded(bytes, key))
+  func value<Value: StoredForm>(ifReadableOf key: ValueKey<Value>) throws(SyncError) -> Value? {
+    try value(forKey: key.name).flatMap { try? Value(json: $0) }
   }
 
   /// Returns the byte of a key.
@@ -111,23 +119,18 @@ extension StoreSnapshot {
 extension StoreTransaction {
   /// Keeps a value under a key.
   package func set<Value: Encodable>(_ value: Value, for key: ValueKey<Value>) throws(SyncError) {
-    try setValue(encoded(value, key), forKey: key.name)
-  }
-
-  private func encoded<Value: Encodable>(
-    _ value: Value, _ key: ValueKey<Value>
-  ) throws(SyncError) -> [UInt8] {
+    let json: [UInt8]
     do {
-      return try JSONByteEncoder().encode(value)
+      json = try JSONByteEncoder().encode(value)
     } catch {
       throw SyncError(.storeFailure, during: "saving \(key.name)", underlying: error)
     }
+    try setValue(json, forKey: key.name)
   }
 
-  /// Keeps a value under a key, without generic coding if its form allows.
-  package func set<Value: SpelledOut>(_ value: Value, for key: ValueKey<Value>) throws(SyncError) {
-    if let json = value.json { return try setValue(json, forKey: key.name) }
-    try setValue(encoded(value, key), forKey: key.name)
+  /// Keeps a value under a key.
+  package func set<Value: StoredForm>(_ value: Value, for key: ValueKey<Value>) throws(SyncError) {
+    try setValue(value.json, forKey: key.name)
   }
 
   /// Keeps a byte under a key.

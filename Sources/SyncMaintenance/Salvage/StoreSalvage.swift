@@ -143,10 +143,7 @@ struct SalvageRun {
     try await walk(.values, listsLosses: false) { (_, entries) in
       for case .value(let key, let bytes) in entries where key.hasPrefix(Checkpoint.keyPrefix) {
         let type = RecordType(String(key.dropFirst(Checkpoint.keyPrefix.count)))
-        guard schema[type] != nil,
-          let former = try? JSONByteDecoder().decode(Checkpoint.self, from: bytes[...]),
-          StoredNumbers.counts.contains(former.epoch), StoredNumbers.counts.contains(former.lastPass)
-        else { continue }
+        guard schema[type] != nil, let former = try? Checkpoint(json: bytes) else { continue }
         var scope = former.scope
         scope.store = identity
         var checkpoint = Checkpoint(scope: scope)

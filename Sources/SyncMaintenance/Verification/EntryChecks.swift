@@ -304,7 +304,7 @@ enum ValueCheck {
 
   private static func flaw(_ key: String, _ bytes: [UInt8], _ identity: String) -> String? {
     if key.hasPrefix(Checkpoint.keyPrefix) {
-      guard let checkpoint = try? JSONByteDecoder().decode(Checkpoint.self, from: bytes[...]) else {
+      guard let checkpoint = try? Checkpoint(json: bytes) else {
         return "the checkpoint cannot be read"
       }
       return checkpoint.scope.store == identity ? nil : "the checkpoint is of another store"

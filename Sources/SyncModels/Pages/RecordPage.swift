@@ -44,7 +44,7 @@ public struct RecordPage: Hashable, Sendable {
   }
 
   /// The coverage of a pass.
-  public enum Coverage: String, Hashable, Sendable, Codable {
+  public enum Coverage: String, Hashable, Sendable {
     /// The changes since the token of the request.
     case delta
     /// Every record that the remote has. Records that the pass does not list are gone.
@@ -80,7 +80,7 @@ public struct PresentRecord: Hashable, Sendable {
 }
 
 /// Why a pass starts over.
-public enum ResetReason: String, Hashable, Sendable, Codable {
+public enum ResetReason: String, Hashable, Sendable {
   /// The remote no longer knows the token. Its versions still count.
   case tokenExpired
   /// The remote no longer knows the page token. The pass starts over from its start token.

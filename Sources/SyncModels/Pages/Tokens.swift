@@ -1,7 +1,7 @@
 /// The opaque token of a remote's next delta.
 ///
 /// It is stored and sent back, never parsed or compared by order.
-public struct SyncToken: Hashable, Sendable, Codable {
+public struct SyncToken: Hashable, Sendable {
   /// The remote's bytes, as text.
   public let rawValue: String
 
@@ -14,23 +14,12 @@ public struct SyncToken: Hashable, Sendable, Codable {
   public static func == (a: SyncToken, b: SyncToken) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }
-
-  /// Reads a token, as ``encode(to:)`` writes it.
-  public init(from decoder: any Decoder) throws {
-    rawValue = try decoder.container(keyedBy: StoredMember.self).decode(String.self, forKey: .rawValue)
-  }
-
-  /// Writes an object with the remote's text.
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: StoredMember.self)
-    try values.encode(rawValue, forKey: .rawValue)
-  }
 }
 
 /// The opaque token of the next page of a pass.
 ///
 /// It is stored and sent back, never parsed.
-public struct PageToken: Hashable, Sendable, Codable {
+public struct PageToken: Hashable, Sendable {
   /// The remote's bytes, as text.
   public let rawValue: String
 

@@ -1,5 +1,5 @@
 /// Why a sweep was not carried out.
-public enum SweepRefusal: Hashable, Sendable, Codable {
+public enum SweepRefusal: Hashable, Sendable {
   /// The sweep would remove too many records at once.
   case massDeletion(missing: Int, of: Int)
   /// The listing held this many malformed records without a readable key.

@@ -1,7 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
 import SyncAdapters
-import SyncJSON
 import Testing
 
 @testable import SyncCore
@@ -123,12 +122,8 @@ struct MetricsTests {
     }
   }
 
-  @Test func areReadFromAStatusThatDidNotCount() throws {
-    let old = #"{"consecutiveFailures":2,"lastAttempt":5,"lastError":{"code":"offline","message":"m"}}"#
-    var status = try JSONByteDecoder().decode(PassOutcomes.self, from: Array(old.utf8)[...])
-    #expect(status.consecutiveFailures == 2)
-    #expect(status.lastAttempt == Timestamp(microseconds: 5))
-    #expect(status.lastError?.code == "offline")
+  @Test func countNoFurtherThanTheGreatestNumber() {
+    var status = PassOutcomes()
     #expect(status.successRate == nil)
     status.consecutiveFailures = .max
     status.countFailure(Self.failure, at: Timestamp(microseconds: 9))

@@ -3,7 +3,7 @@ import SyncJSON
 import SyncModels
 import Testing
 
-/// Later versions of the library read what a store keeps as `Codable`.
+/// Later versions of the library read what a store keeps.
 @Suite("The stored forms of values")
 struct StoredFormTests {
   private static let id = RecordID(type: "t", key: "é\0")
@@ -58,31 +58,55 @@ struct StoredFormTests {
     )
   }
 
+  private func check(_ value: some StoredForm & Equatable, _ stored: String) throws {
+    #expect(String(decoding: value.json, as: UTF8.self) == stored)
+    #expect(try type(of: value).init(json: Array(stored.utf8)) == value)
+  }
+
   @Test func ofWhatEachSyncReadsAreWhatTheyWere() throws {
     var checkpoint = Checkpoint(
       scope: Checkpoint.Scope(source: "s", query: "q", schemaVersion: 1, store: "x"))
-    let scope = #"{"source":"s","query":"q","schemaVersion":1,"store":"x"}"#
-    try check(
-      checkpoint, #"{"scope":\#(scope),"lastPass":0,"epoch":0,"sweptPass":0,"needsSecondListing":false}"#)
+    let scope = #"{"schemaVersion":1,"source":"s","query":"q","store":"x"}"#
+    try check(checkpoint, #"{"scope":\#(scope),"lastPass":0,"epoch":0,"sweptPass":0}"#)
     (checkpoint.committed, checkpoint.committedAt) = (SyncToken("é"), Timestamp(microseconds: 1))
     checkpoint.inFlight = Checkpoint.Pass(
       number: 6, base: SyncToken("b"), coverage: .delta, resumeAt: PageToken("p"),
       candidate: SyncToken("c"), fetched: 7, total: 8)
     (checkpoint.lastPass, checkpoint.epoch, checkpoint.sweptPass, checkpoint.sweptFence) = (6, 2, 3, 4)
     (checkpoint.deletionsVerifiedAt, checkpoint.needsSecondListing) = (Timestamp(microseconds: 5), true)
+    checkpoint.hasNewQuery = true
     checkpoint.sweep = Checkpoint.Sweep(pass: 6, listed: 9, refusal: .massDeletion(missing: 1, of: 2))
+    let parts =
+      #""committed":"é","committedAt":1,"inFlight":{"number":6,"fetched":7,"coverage":"delta","base":"b","resumeAt":"p","candidate":"c","total":8},"sweptFence":4,"deletionsVerifiedAt":5,"needsSecondListing":true,"hasNewQuery":true"#
     try check(
       checkpoint,
-      #"{"scope":\#(scope),"committed":{"rawValue":"é"},"committedAt":1,"inFlight":{"number":6,"base":{"rawValue":"b"},"coverage":"delta","resumeAt":{"rawValue":"p"},"candidate":{"rawValue":"c"},"fetched":7,"total":8},"lastPass":6,"epoch":2,"sweptPass":3,"sweptFence":4,"deletionsVerifiedAt":5,"needsSecondListing":true,"sweep":{"pass":6,"listed":9,"refusal":{"massDeletion":{"missing":1,"of":2}}}}"#
+      #"{"scope":\#(scope),"lastPass":6,"epoch":2,"sweptPass":3,\#(parts),"sweep":{"pass":6,"listed":9,"missing":1,"of":2}}"#
+    )
+    checkpoint.sweep = Checkpoint.Sweep(pass: 6, refusal: .unidentifiedMalformed(3))
+    try check(
+      checkpoint,
+      #"{"scope":\#(scope),"lastPass":6,"epoch":2,"sweptPass":3,\#(parts),"sweep":{"pass":6,"unidentified":3}}"#
     )
     var status = PassOutcomes()
     try check(status, #"{"consecutiveFailures":0,"successes":0,"failures":0}"#)
     (status.lastSuccess, status.lastAttempt) = (Timestamp(microseconds: 1), Timestamp(microseconds: 2))
     status.lastError = PassOutcomes.Failure(code: "c", message: "m", retryAt: Timestamp(microseconds: 3))
     (status.consecutiveFailures, status.successes, status.failures) = (4, 5, 6)
+    let failure = #"{"code":"c","message":"m","retryAt":3}"#
     try check(
       status,
-      #"{"lastSuccess":1,"lastAttempt":2,"lastError":{"code":"c","message":"m","retryAt":3},"consecutiveFailures":4,"successes":5,"failures":6}"#
+      #"{"consecutiveFailures":4,"successes":5,"failures":6,"lastSuccess":1,"lastAttempt":2,"lastError":\#(failure)}"#
+    )
+    var sync = PastSync(number: 1, fence: 2, triggers: ["a", "b"], began: Timestamp(microseconds: 3))
+    try check(
+      sync, #"{"number":1,"fence":2,"triggers":["a","b"],"began":3,"outcome":"running","seconds":0.0}"#)
+    (sync.outcome, sync.seconds, sync.failure) = (.failed, 0.25, status.lastError)
+    sync.typeFailures = try [PastSync.TypeFailure("t", #require(status.lastError))]
+    (sync.counts, sync.pushed) = (["t": ["inserted": 1]], ["accepted": 2])
+    (sync.bytes, sync.retries, sync.fetchingSeconds, sync.writingSeconds) = (3, 4, 0.5, 1e-7)
+    try check(
+      sync,
+      #"{"number":1,"fence":2,"triggers":["a","b"],"began":3,"outcome":"failed","seconds":0.25,"failure":\#(failure),"typeFailures":[{"type":"t","failure":\#(failure)}],"counts":{"t":{"inserted":1}},"pushed":{"accepted":2},"bytes":3,"retries":4,"fetchingSeconds":0.5,"writingSeconds":1e-07}"#
     )
   }
 
