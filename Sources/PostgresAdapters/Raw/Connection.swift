@@ -160,6 +160,7 @@
     {
       let start = transaction.start
       if start == nil, pending.isEmpty, statements.isEmpty { return [] }
+      if case .read = transaction { throw outdate() }
       let waiting = pending
       pending = []
       statementCount += waiting.count + statements.count + (start.map { $0.begin.count + 1 } ?? 0)

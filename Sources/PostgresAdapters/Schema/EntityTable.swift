@@ -25,6 +25,7 @@
     let update: String
     let states: String
     let byID: String
+    private let one: String
     let touch: String
     let delete: String
 
@@ -89,6 +90,10 @@
         SELECT \(recordColumns), k.n FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
         JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
         """
+      one = """
+        SELECT h.*, \(recordColumns) FROM (\(StoreHeader.sql)) AS h LEFT JOIN \(name) AS r \
+        ON r.id = $2::bytea AND r.rest = $3::bytea AND r.payload IS NOT NULL
+        """
       let versions = "unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[])"
       touch = """
         UPDATE \(name) AS r SET version_epoch = k.epoch, version_sequence = k.sequence, \
@@ -102,6 +107,14 @@
         \((version.map { "\($0) = excluded.\($0)" } + (["schema_version", "payload", "digest"] + made).map { "\($0) = NULL" })
           .joined(separator: ", "))
         """
+    }
+
+    /// Reads the store's header, and the record of a key in the columns behind it.
+    func one(_ key: String, writer: [UInt8]) -> Statement {
+      Statement(one) {
+        $0.add(bytes: writer)
+        $0.add(StoredKey(key))
+      }
     }
 
     static func name(of type: RecordType) -> String { StoredName.of(type.rawValue, prefix: "rows_") }
@@ -155,18 +168,22 @@
 
   extension ResultRow {
     /// Reads the record from the columns of ``EntityTable/recordColumns``.
-    func record(of table: EntityTable) -> Record {
-      let payload = Payload(bytes(EntityTable.payloadColumn))
+    ///
+    /// - Parameter start: The first of them.
+    func record(of table: EntityTable, from start: Int = 0) -> Record {
+      let payloadColumn = start + EntityTable.payloadColumn
+      let payload = Payload(bytes(payloadColumn))
       var fields: [FieldValue] = []
       if table.derived.hasAllFields {
         fields.reserveCapacity(table.entity.fields.count)
-        for column in EntityTable.payloadColumn + 1..<table.recordColumnCount { fields.append(field(column)) }
+        for column in payloadColumn + 1..<start + table.recordColumnCount { fields.append(field(column)) }
       } else {
         fields = table.fields(of: payload)
       }
       return Record(
-        id: RecordID(type: table.entity.type, key: key(0)), version: version(2), entityTag: optionalText(5),
-        schemaVersion: Int(integer(6)), payload: payload, fields: fields)
+        id: RecordID(type: table.entity.type, key: key(start)), version: version(start + 2),
+        entityTag: optionalText(start + 5), schemaVersion: Int(integer(start + 6)), payload: payload,
+        fields: fields)
     }
   }
 #endif

@@ -24,9 +24,12 @@
           assume(
             header, using: [], begin: beginning(Self.isolated),
             readHeader: StoreHeader.statement(settings.writer),
-            context)
+            context, mayReadAlone: memory.forecast.isOneRecord)
           let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
-          guard let start = transaction.start else { return try endRead(result) }
+          guard let start = transaction.start else {
+            memory.forecast.note(runAgain: transaction.isOutdated)
+            return try endRead(result)
+          }
           // A header that was read since the call began is as good as a later one.
           if isCurrent { return try result.get() }
           let now = try confirm(start, by: start.readHeader)
@@ -40,6 +43,10 @@
     }
 
     private func endRead<R>(_ result: Result<R, SyncError>) throws(SyncError) -> R {
+      if case .read(let header) = transaction {
+        cache.header = header
+        return try result.get()
+      }
       guard case .begun(let header) = transaction else { throw outdate() }
       let result = try result.get()
       // Nothing depends on the end of a snapshot, so it is not waited for.
@@ -236,7 +243,7 @@
     }
 
     /// Sends a statement that is a transaction of its own, and returns its number.
-    private func sendAlone(
+    func sendAlone(
       _ statement: Statement, begin: Statement, during operation: @autoclosure () -> String
     ) throws(SyncError) -> Int {
       if settings.isLent {
@@ -249,12 +256,13 @@
     /// Begins a transaction whose body sees a remembered header.
     private func assume(
       _ header: StoreHeader, using parts: StoreHeader.Parts, begin: [Statement], readHeader: Statement,
-      _ context: TransactionContext
+      _ context: TransactionContext, mayReadAlone: Bool = false
     ) {
       cache.kept.enter(header.keptVersion)
       transaction = .assumed(
         TransactionStart(
-          begin: begin, readHeader: readHeader, header: header, used: parts, layout: context.layout))
+          begin: begin, readHeader: readHeader, header: header, used: parts, layout: context.layout,
+          mayReadAlone: mayReadAlone))
     }
 
     /// Reads the header as it is now, outside of the transaction that never began.

@@ -39,6 +39,13 @@
     func writeMarks() {}
 
     func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?] {
+      if ids.count == 1, let table = catalog.tables[ids[0].type],
+        let row = try connection.readAlone({ table.one(ids[0].key, writer: $0) }, of: ids[0].type)
+      {
+        let start = StoreHeader.columnCount
+        let isAbsent = row.isNull(start + EntityTable.payloadColumn)
+        return [isAbsent ? nil : row.record(of: table, from: start)]
+      }
       var records = [Record?](repeating: nil, count: ids.count)
       for (type, places) in ids.placesByType() {
         guard let table = catalog.tables[type] else { continue }

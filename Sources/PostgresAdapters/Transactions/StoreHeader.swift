@@ -23,7 +23,11 @@
 
     static let pending = "pending"
 
-    private static let sql = """
+    /// The number of the columns of a header.
+    static let columnCount = 12
+
+    /// Reads the header of the store whose writer is the first parameter.
+    static let sql = """
       SELECT catalog, kept_version, position, fence, lease_ends_at, moved_to, identity, layout, \
       (SELECT token FROM commits WHERE writer = $1), \
       (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts), \(clock), \(Session.expression) FROM store

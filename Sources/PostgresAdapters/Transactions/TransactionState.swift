@@ -6,7 +6,8 @@
   /// A transaction begins as assumed if the connection remembers the store's header. The statements
   /// that begin it go to the server with its first own statement. What the body used of the header
   /// is then compared with the header as the transaction finds it. If they differ, the transaction
-  /// is outdated, and runs again. A body that needs no statement costs one in place of three.
+  /// is outdated, and runs again. A body that needs no statement costs one in place of three, and so
+  /// does one that reads one record.
   enum TransactionState {
     /// There is none.
     case none
@@ -14,6 +15,8 @@
     case assumed(TransactionStart)
     /// The server has begun the transaction, and read the header.
     case begun(StoreHeader)
+    /// One statement has read the header and a record. Nothing more can be read with them.
+    case read(StoreHeader)
     /// The body saw something that another transaction had changed.
     case outdated
 
@@ -40,6 +43,28 @@
     /// What the body has used of the header.
     var used: StoreHeader.Parts
     var layout: Int
+    /// Whether the first record may be read without a transaction.
+    var mayReadAlone = false
+  }
+
+  /// Whether the next read is expected to be of one record, as most were lately.
+  struct ReadForecast {
+    private var misses = 0
+    private var pause = 0
+
+    var isOneRecord: Bool { pause == 0 }
+
+    /// Notes a read, of more than one record if it had to run again.
+    mutating func note(runAgain: Bool) {
+      if runAgain {
+        misses = min(misses + 1, 8)
+        pause = 1 << misses
+      } else if pause > 0 {
+        pause -= 1
+      } else {
+        misses = 0
+      }
+    }
   }
 
   extension Connection {
@@ -48,7 +73,7 @@
       use(parts)
       switch transaction {
       case .assumed(let start): return start.header
-      case .begun(let header): return header
+      case .begun(let header), .read(let header): return header
       case .none, .outdated: return StoreHeader()
       }
     }
@@ -64,8 +89,28 @@
     ///
     /// - Throws: `invalidConfiguration` if it was read in another one's.
     func header(in rows: ResultRows, layout: Int) throws(SyncError) -> StoreHeader {
-      if let row = rows.first, row.text(11) != sessionMark { throw refuseSession() }
+      if let row = rows.first, row.text(StoreHeader.columnCount - 1) != sessionMark { throw refuseSession() }
       return try StoreHeader(rows, layout: layout)
+    }
+
+    /// Reads one record together with the header, if nothing was read before.
+    ///
+    /// The statement is a transaction of its own, which sees one state of both. A body that goes on to
+    /// read more runs again, in a transaction.
+    ///
+    /// - Returns: The row with the record's columns after the header's; `nil` if the transaction has to
+    ///   be begun.
+    func readAlone(_ statement: (_ writer: [UInt8]) -> Statement, of type: RecordType) throws(SyncError)
+      -> ResultRow?
+    {
+      guard let start = transaction.start, start.mayReadAlone, !hasPending else { return nil }
+      transaction = .none
+      let operation = "reading \(type)"
+      let number = try sendAlone(statement(settings.writer), begin: Self.isolated, during: operation)
+      let rows = try result(of: number, during: operation)
+      try compare(start, with: rows)
+      if case .begun(let header) = transaction { transaction = .read(header) }
+      return rows.first
     }
 
     /// Compares the header with what the transaction has used of it.

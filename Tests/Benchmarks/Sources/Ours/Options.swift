@@ -19,6 +19,8 @@ struct Options {
   var isLazy = false
   /// The latency of the remote for a page.
   var latency = Duration.zero
+  /// The number of tasks that read, and of connections for them; 0 for six and three.
+  var readers = 0
   /// The number of independent record types.
   var types = 1
   /// Whether everything runs on one thread, for counting instructions.
@@ -33,7 +35,7 @@ struct Options {
       throw Usage(
         message: """
           usage: Ours WORKLOAD PATH [--records N] [--random] [--generation N] [--page N] [--lazy] [--inline] \
-          [--earlier N] [--latency MILLISECONDS] [--types N]
+          [--earlier N] [--latency MILLISECONDS] [--types N] [--readers N]
           """)
     }
     workload = arguments[0]
@@ -49,6 +51,7 @@ struct Options {
       case "--earlier": earlier = try Self.number(rest.popFirst(), of: name)
       case "--latency": latency = .milliseconds(try Self.number(rest.popFirst(), of: name))
       case "--types": types = min(10, Int(try Self.number(rest.popFirst(), of: name)))
+      case "--readers": readers = Int(try Self.number(rest.popFirst(), of: name))
       case "--page": page = Int(try Self.number(rest.popFirst(), of: name))
       default: throw Usage(message: "unknown option \(name)")
       }
@@ -74,7 +77,9 @@ struct Options {
   /// Opens the file, or the schema of a database at `postgres://…?schema=NAME`.
   func openStore() async throws -> (store: any LocalStore, close: @Sendable () async -> Void) {
     if path.hasPrefix("postgres://") {
-      let store = try await PostgresStore.open(try PostgresAddress(path))
+      var configuration = PostgresStore.Configuration()
+      if readers > 0 { configuration.readerCount = readers }
+      let store = try await PostgresStore.open(try PostgresAddress(path), configuration: configuration)
       return (store, { await store.close() })
     }
     let store = try await SQLiteStore.open(path: path, configuration: configuration)

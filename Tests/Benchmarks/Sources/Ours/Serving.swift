@@ -3,14 +3,46 @@ import CanonicalSync
 import SyncAdapters
 
 /// One of several servers that answer from a store: single records by id, for some seconds.
+///
+/// `serving` reads the store's records, and `finding` reads them as a type of the app's.
 struct Serving {
   let options: Options
-  private static let tasks = 6
   private static let seconds = 4
+
+  /// A record as an app declares it.
+  private struct Game: SyncedRecord {
+    static let recordType: RecordType = "games"
+    let id: String
+    let updatedAt: Int64
+    let homeId: String
+    let awayId: String
+    let venue: Int
+    let startsAt: Int64
+    let status: String
+    let homeScore: Int
+    let awayScore: Int
+    let attendance: Int
+    let isNeutral: Bool
+    let note: String
+
+    enum CodingKeys: String, CodingKey {
+      case id, venue, status, attendance, note
+      case updatedAt = "updated_at"
+      case homeId = "home_id"
+      case awayId = "away_id"
+      case startsAt = "starts_at"
+      case homeScore = "home_score"
+      case awayScore = "away_score"
+      case isNeutral = "is_neutral"
+    }
+  }
 
   func run() async throws -> Measurement {
     let (store, close) = try await options.openStore()
-    try await store.register(SyncSchema(options.entities()))
+    let schema = try SyncSchema(options.entities())
+    try await store.register(schema)
+    let records = LocalRecords(store: store, schema: schema)
+    let isTyped = options.workload == "finding"
     let keys = (0..<1000).map { place -> String in
       var record = record()
       record_make(options.recipe, Int64(place) * options.recipe.count / 1000, 0, &record)
@@ -18,24 +50,35 @@ struct Serving {
     }
     var measurement = Measurement()
     let end = ContinuousClock.now + .seconds(Self.seconds)
-    let answers = try await withThrowingTaskGroup(of: Int.self) { tasks in
-      for first in 0..<Self.tasks {
+    let times = try await withThrowingTaskGroup(of: [Duration].self) { tasks in
+      for first in 0..<(options.readers > 0 ? options.readers : 6) {
         tasks.addTask {
-          var (place, count) = (first * 100, 0)
-          while ContinuousClock.now < end {
-            let id = RecordID(type: "games", key: keys[place % keys.count])
-            let found = try await store.read { snapshot throws(SyncError) in
-              try snapshot.records(withIDs: [id])
-            }
-            guard found.first.flatMap(\.self) != nil else { throw Options.Usage(message: "\(id) is missing") }
-            (place, count) = (place + 1, count + 1)
+          var place = first * 100
+          var times: [Duration] = []
+          var start = ContinuousClock.now
+          while start < end {
+            let key = keys[place % keys.count]
+            let isThere =
+              if isTyped {
+                try await records.find(Game.self, key: key) != nil
+              } else {
+                try await store.read { snapshot throws(SyncError) in
+                  try snapshot.records(withIDs: [RecordID(type: "games", key: key)])[0] != nil
+                }
+              }
+            guard isThere else { throw Options.Usage(message: "\(key) is missing") }
+            place += 1
+            let now = ContinuousClock.now
+            times.append(now - start)
+            start = now
           }
-          return count
+          return times
         }
       }
-      return try await tasks.reduce(0, +)
+      return try await tasks.reduce(into: []) { $0 += $1 }
     }
-    measurement.end(records: answers)
+    measurement.end(records: times.count)
+    measurement.extra = [("p99", times.sorted()[times.count * 99 / 100] / .seconds(1))]
     await close()
     return measurement
   }

@@ -1,0 +1,95 @@
+#if Postgres
+  import CanonicalSync
+  import CanonicalSyncTestPostgres
+  import InMemoryAdapters
+  import PostgresAdapters
+  import SyncAdapters
+  import Synchronization
+  import Testing
+
+  @Suite("Reading one record", .enabled(if: Database.isThere), .timeLimit(.minutes(5)))
+  struct OneRecordTests {
+    private struct Game: SyncedRecord, Encodable {
+      static let recordType: RecordType = "games"
+      var v: Int?
+    }
+
+    /// The statements that a body needs.
+    private func statements(
+      of store: PostgresStore, _ body: () async throws -> Void
+    ) async throws -> Int {
+      let start = try await store.statementCount()
+      try await body()
+      return try await store.statementCount() - start
+    }
+
+    @Test func isOneStatement() async throws {
+      try await Games.withStore(.init(readerCount: 1)) { store, _ in
+        let engine = try await SyncEngine(
+          schema: try Games.schema(), store: store, source: InMemoryRemote())
+        try await store.put(Games.record("a", #"{"v":1}"#), Games.record("b", #"{"v":2}"#))
+        // The first read of a connection begins a transaction.
+        #expect(try await engine.records.find(Game.self, key: "a")?.value.v == 1)
+        for (key, value) in [("a", 1), ("b", 2)] {
+          let count = try await statements(of: store) {
+            let found = try await engine.records.find(Game.self, key: key)
+            #expect(found?.value.v == value)
+          }
+          #expect(count == 1)
+        }
+        for _ in 0..<5 { #expect(try await engine.records.find(Game.self, key: "c") == nil) }
+        // Another connection's commit is seen at once.
+        try await store.put(Games.record("a", #"{"v":3}"#, version: 2))
+        #expect(try await engine.records.find(Game.self, key: "a")?.value.v == 3)
+        try await engine.edits.delete(RecordID(type: "games", key: "a"))
+        #expect(try await engine.records.find(Game.self, key: "a") == nil)
+        // A pending edit's state is a second statement, in one transaction with the first.
+        try await engine.edits.upsert(Game(v: 4), key: "b")
+        let found = try await engine.records.find(Game.self, key: "b")
+        #expect(found?.value.v == 4 && found?.edit != nil)
+      }
+    }
+
+    @Test func andThenMoreSeesOneState() async throws {
+      try await Games.withStore(.init(readerCount: 1)) { store, schema in
+        try await store.put(Games.record("a", #"{"v":0}"#), Games.record("b", #"{"v":0}"#))
+        let other = try await Database.open(schema)
+        try await other.register(try Games.schema())
+        let (a, b) = (RecordID(type: "games", key: "a"), RecordID(type: "games", key: "b"))
+        var runs: [Int] = []
+        for round in 0..<40 {
+          let entered = Atomic(0)
+          let writes = AsyncStream<Void>.makeStream()
+          async let writing: Void = {
+            for await _ in writes.stream {
+              let version = Int64(round + 2)
+              try await other.put(
+                Games.record("a", #"{"v":\#(round + 1)}"#, version: version),
+                Games.record("b", #"{"v":\#(round + 1)}"#, version: version))
+              return
+            }
+          }()
+          let (first, second) = try await store.read { (snapshot) throws(SyncError) in
+            entered.add(1, ordering: .relaxed)
+            let first = try snapshot.records(withIDs: [a])[0]
+            writes.continuation.yield()
+            // The other server commits between the two reads.
+            if round.isMultiple(of: 4) { Self.pause() }
+            return (first, try snapshot.records(withIDs: [b])[0])
+          }
+          try await writing
+          #expect(first?.payload == second?.payload)
+          runs.append(entered.load(ordering: .relaxed))
+        }
+        // It soon expects more than one record, and no longer runs bodies twice.
+        #expect(runs.reduce(0, +) <= 40 + 5)
+        await other.close()
+      }
+    }
+
+    private static func pause() {
+      let end = ContinuousClock.now + .milliseconds(30)
+      while ContinuousClock.now < end {}
+    }
+  }
+#endif
