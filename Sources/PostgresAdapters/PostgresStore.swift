@@ -191,8 +191,8 @@
 
     /// The records that commits change from now on, by this server or any other.
     ///
-    /// One more connection listens while there is an iterator, for all stores of a ``PostgresPool``
-    /// together, but no thread waits with it.
+    /// One more connection listens while there is an iterator or an observed query, for all stores of
+    /// a ``PostgresPool`` together, but no thread waits with it.
     /// ``PostgresChanges/failure`` tells why a sequence has ended.
     public func changes() -> PostgresChanges { PostgresChanges(store: followed) }
 
@@ -207,6 +207,22 @@
         let own = positions.value
         let all = try connection.read(context) { (snapshot) throws(SyncError) in snapshot.position }
         return CommitMark(own: own, others: all - own + losses.value)
+      }
+    }
+
+    /// Waits until the store is told of a commit after a mark.
+    ///
+    /// The connection that listens for ``changes()`` tells of it. It stays for five seconds after the
+    /// last wait, so waits in close succession share it.
+    public func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool {
+      // A simulator repeats what it schedules, but not what a server tells.
+      if configuration.isInline { return false }
+      let (positions, losses) = (positions, losses)
+      return await followed.wait { position in
+        // Own commits are counted after they are told, or before. If before, the next one tells.
+        ignoringOwn
+          ? position - positions.value + losses.value > mark.others
+          : position + losses.value > mark.own + mark.others
       }
     }
 

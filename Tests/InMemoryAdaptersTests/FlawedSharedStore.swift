@@ -8,6 +8,7 @@ import Synchronization
 final class FlawedSharedStore: ForwardingStore, SharedStore {
   enum Flaw: String, CaseIterable, Sendable {
     case changesWithEachMark, countsNothingOfItsOwn, hearsNoOthers, takesOthersForItself
+    case endsNoWait, endsEachWait
 
     /// The check that detects the flaw.
     var check: SharedStoreCheck {
@@ -15,6 +16,8 @@ final class FlawedSharedStore: ForwardingStore, SharedStore {
       case .changesWithEachMark: .markStaysWithoutCommits
       case .countsNothingOfItsOwn: .ownCommitChangesOwnNumber
       case .hearsNoOthers, .takesOthersForItself: .commitOfOthersChangesTheirNumber
+      case .endsNoWait: .commitEndsAWait
+      case .endsEachWait: .cancelledWaitEnds
       }
     }
   }
@@ -51,6 +54,12 @@ final class FlawedSharedStore: ForwardingStore, SharedStore {
     case .countsNothingOfItsOwn: return CommitMark(own: 0, others: all - own)
     case .hearsNoOthers: return CommitMark(own: own, others: 0)
     case .takesOthersForItself: return CommitMark(own: all, others: all - own)
+    case .endsNoWait, .endsEachWait: return CommitMark(own: own, others: all - own)
     }
+  }
+
+  func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool {
+    while flaw == .endsNoWait, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+    return flaw == .endsEachWait
   }
 }

@@ -5,7 +5,7 @@
   import SyncPorts
   import Synchronization
 
-  /// Hears the notifications of commits on a connection of its own, while stores are followed.
+  /// Hears the notifications of commits on a connection of its own, while stores are observed.
   ///
   /// A store has a listener of its own, and the stores of a pool have one together. A notification
   /// carries no more than a position. What changed is read from the store's log, so a listener that
@@ -27,7 +27,6 @@
       var asked = ContinuousClock.now
       var timeline: Int64?
       var pause: Int32 = 50
-      var hasFailed = false
       /// The number of the appointment that counts.
       var appointment = 0
     }
@@ -76,6 +75,14 @@
     /// Does soon what is due.
     func attend() { queue.async { [self] in listen() } }
 
+    /// Does after a time what is due then.
+    func attend(after pause: Duration, _ isComing: @escaping @Sendable () -> Void) {
+      queue.asyncAfter(deadline: .now() + pause / .seconds(1)) { [self] in
+        isComing()
+        listen()
+      }
+    }
+
     /// Ends the followers of all stores.
     func close() {
       for store in stores.withLock({ $0 }) { store.close() }
@@ -103,14 +110,12 @@
         if let appointment, appointment != now.appointment { return }
         do throws(SyncError) {
           try hear(&now, needed)
-          if now.hasFailed { for store in needed { store.heard() } }
-          (now.hasFailed, now.pause) = (false, 50)
+          now.pause = 50
           // Without notifications, or a socket to watch, time has to tell.
           if !now.isNotified || now.watch == nil { meet(&now, after: Self.interval) }
         } catch {
           // The server is away. What is committed meanwhile is in the log.
           now.close()
-          now.hasFailed = true
           let isFinal = !error.mayPass
           for store in needed { store.fail(error, isFinal: isFinal, patience: patience) }
           meet(&now, after: now.pause)

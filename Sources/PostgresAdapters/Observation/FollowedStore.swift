@@ -5,8 +5,19 @@
 
   /// A store as its followers see it: what they know, and why they have ended.
   final class FollowedStore: Sendable {
+    /// Who waits for a position.
+    private struct Waiter {
+      let isReached: @Sendable (Int64) -> Bool
+      let continuation: CheckedContinuation<Bool, Never>
+    }
+
     private struct State {
       var followers: [Int: ChangeFollower] = [:]
+      var waiters: [Int: Waiter] = [:]
+      /// The time of the last wait.
+      var waited: ContinuousClock.Instant?
+      /// Whether the listener will be asked to end.
+      var isEndDue = false
       var nextNumber = 0
       var isClosed = false
       /// The position up to which followers know the changes.
@@ -22,6 +33,9 @@
     private let context: @Sendable () -> TransactionContext
     private let listener: CommitListener
     private let state = Mutex(State())
+
+    /// How long the store is heard after the last wait.
+    private static let farewell = Duration.seconds(5)
 
     init(
       _ settings: ConnectionSettings, _ listener: CommitListener, _ opening: StoreOpening?,
@@ -65,18 +79,59 @@
       listener.attend()
     }
 
-    // MARK: For the listener
+    // MARK: Waits
 
-    /// Whether something follows; once nothing does, the next follower begins anew.
-    var isNeeded: Bool {
-      state.withLock { state in
-        if state.followers.isEmpty { state.position = nil }
-        return !state.followers.isEmpty
+    /// Waits for a position.
+    ///
+    /// - Parameter isReached: Whether a position ends the wait.
+    /// - Returns: Whether it was reached; `false` also while the server is not heard.
+    func wait(until isReached: @escaping @Sendable (Int64) -> Bool) async -> Bool {
+      let number = state.withLock { state in
+        state.nextNumber += 1
+        return state.nextNumber
+      }
+      defer { bidFarewell() }
+      return await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let result = state.withLock { state -> Bool? in
+            state.waited = .now
+            if state.isClosed || state.failure != nil || Task.isCancelled { return false }
+            if let position = state.position, isReached(position.number) { return true }
+            state.waiters[number] = Waiter(isReached: isReached, continuation: continuation)
+            return nil
+          }
+          if let result { continuation.resume(returning: result) }
+          if result != true { listener.hear(self) }
+        }
+      } onCancel: {
+        state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume(returning: false)
       }
     }
 
-    /// Notes that the server is heard.
-    func heard() { state.withLock { ($0.failure, $0.failingSince) = (nil, nil) } }
+    /// Has the listener look, some time after the last wait, whether it is still needed.
+    private func bidFarewell() {
+      let isNew = state.withLock { state in
+        state.waited = .now
+        if state.isClosed { return false }
+        defer { state.isEndDue = true }
+        return !state.isEndDue
+      }
+      if isNew { listener.attend(after: Self.farewell) { [self] in state.withLock { $0.isEndDue = false } } }
+    }
+
+    // MARK: For the listener
+
+    /// Whether something follows or waits, or did some seconds ago; once nothing does, the next one
+    /// begins anew.
+    var isNeeded: Bool {
+      state.withLock { state in
+        let hasWaited = state.waited.map { ContinuousClock.now - $0 < Self.farewell } ?? false
+        let isNeeded =
+          !state.isClosed && (!state.followers.isEmpty || !state.waiters.isEmpty || hasWaited)
+        if !isNeeded { state.position = nil }
+        return isNeeded
+      }
+    }
 
     /// Notes why the server is not heard, and ends the followers unless that is waited out.
     ///
@@ -91,7 +146,16 @@
         if isOver { (state.failingSince, state.position) = (nil, nil) }
         return isOver
       }
-      if ends { end { _ in } }
+      if ends { end { _ in } } else { endWaits(with: false) { _ in true } }
+    }
+
+    private func endWaits(with result: Bool, where isOver: (@Sendable (Int64) -> Bool) -> Bool) {
+      let waiters = state.withLock { state in
+        let over = state.waiters.filter { isOver($0.value.isReached) }
+        for number in over.keys { state.waiters[number] = nil }
+        return over.values.map(\.continuation)
+      }
+      for waiter in waiters { waiter.resume(returning: result) }
     }
 
     private func end(_ change: (inout State) -> Void) {
@@ -101,6 +165,7 @@
         return Array(state.followers.values)
       }
       for follower in followers { follower.end() }
+      endWaits(with: false) { _ in true }
     }
 
     /// Tells the followers what changed since they were told last.
@@ -109,19 +174,22 @@
         connection.enter(StoreMemory(settings, connection.memory.losses))
         try opening.complete(on: connection)
       }
-      let known = position
+      let (known, isFollowed) = state.withLock { ($0.position, !$0.followers.isEmpty) }
       var changes = try connection.read(context()) { (snapshot) throws(SyncError) in
-        try snapshot.changes(after: known)
+        // Who only waits has no use for the records.
+        try snapshot.changes(after: isFollowed ? known : nil)
       }
+      state.withLock { ($0.failure, $0.failingSince) = (nil, nil) }
       if known == changes.position, !isAnotherHistory { return }
-      if isAnotherHistory { changes.scope = .everything }
+      if isAnotherHistory || !isFollowed && known != nil { changes.scope = .everything }
       let told = changes
       state.withLock { state in
-        // The followers of now may have come while nothing was heard.
+        // The followers of now may have come while nothing was heard, or after the read.
         if state.position != known { return }
         state.position = told.position
         for follower in state.followers.values { follower.give(told) }
       }
+      endWaits(with: true) { isReached in isAnotherHistory || isReached(told.position.number) }
     }
   }
 #endif

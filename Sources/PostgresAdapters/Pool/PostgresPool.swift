@@ -24,7 +24,7 @@
     public struct Configuration: Sendable {
       /// The number of connections for transactions, which are opened as they are needed.
       ///
-      /// One more listens while something follows ``PostgresStore/changes()`` of any store.
+      /// One more listens while something observes a store, or follows ``PostgresStore/changes()``.
       public var connectionCount: Int
       /// The number of stores that keep their declarations and kept values in memory.
       ///

@@ -8,6 +8,8 @@ import SyncPorts
 public enum SharedStoreCheck: String, CaseIterable, Sendable {
   /// A promise about the mark of commits.
   case markStaysWithoutCommits, ownCommitChangesOwnNumber, commitOfOthersChangesTheirNumber
+  /// A promise about waiting for a commit. A store that is not told of commits skips it.
+  case commitEndsAWait, cancelledWaitEnds
 
   /// Runs the check on a harness that no other check has used.
   ///
@@ -23,6 +25,9 @@ public enum SharedStoreCheck: String, CaseIterable, Sendable {
       try await here.put(StoreBench.copy("games", "first"))
       try await there.put(StoreBench.copy("games", "second"))
       let before = try await store.commitMark()
+      if self == .commitEndsAWait || self == .cancelledWaitEnds {
+        return try await wait(after: before, store, there)
+      }
       try await body(here, there)
       let after = try await store.commitMark()
       try expect(
@@ -34,6 +39,34 @@ public enum SharedStoreCheck: String, CaseIterable, Sendable {
     }
   }
 
+  private func wait(after mark: CommitMark, _ store: any SharedStore, _ there: StoreBench) async throws {
+    async let isTold = Self.wait(store, after: mark)
+    try await there.put(StoreBench.copy("games", "third"))
+    guard let isTold = await isTold else { throw ConformanceFailure("A commit of others ends a wait.") }
+    if !isTold { throw Inapplicable(reason: "The store is not told of commits.") }
+    if self == .commitEndsAWait {
+      try expect(
+        await Self.wait(store, after: mark) ?? false,
+        "A commit between the mark and the wait ends the wait.")
+    } else {
+      let mark = try await store.commitMark()
+      let waiting = Task { await store.waitForCommit(after: mark, ignoringOwn: true) }
+      for _ in 0..<100 { await Task.yield() }
+      waiting.cancel()
+      try expect(!(await waiting.value), "Without a commit, a wait ends when its task is cancelled.")
+    }
+  }
+
+  /// The result of a wait; `nil` for one without an end.
+  private static func wait(_ store: any SharedStore, after mark: CommitMark) async -> Bool? {
+    await withTaskGroup(of: Bool?.self) { group in
+      group.addTask { await store.waitForCommit(after: mark, ignoringOwn: true) }
+      group.addTask { await Patience.lasts { false } ? true : nil }
+      defer { group.cancelAll() }
+      return await group.next() ?? nil
+    }
+  }
+
   private func body(_ here: StoreBench, _ there: StoreBench) async throws {
     switch self {
     case .markStaysWithoutCommits:
@@ -41,6 +74,7 @@ public enum SharedStoreCheck: String, CaseIterable, Sendable {
         try expect(try await handle.keys(Query("games")), equals: ["first", "second"], "Records are there.")
       }
     case .ownCommitChangesOwnNumber: try await here.delete(StoreBench.tombstone("games", "first"))
+    case .commitEndsAWait, .cancelledWaitEnds: break
     case .commitOfOthersChangesTheirNumber: try await there.put(StoreBench.copy("games", "third"))
     }
   }

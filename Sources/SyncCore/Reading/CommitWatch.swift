@@ -18,24 +18,22 @@ struct CommitWatch: Sendable {
     var isByOthers = false
   }
 
-  /// The mark of the store's commits; `nil` if the store has none, or has failed.
-  ///
-  /// A failure shows in the read that follows.
-  func mark() async -> CommitMark? { await poll.mark() }
+  /// Looks at the store's commits.
+  func look() async -> CommitLook { await poll.look() }
 
   /// Waits until there is an event, or others may have committed something.
   ///
   /// It also returns when the task is cancelled.
   ///
   /// - Parameters:
-  ///   - mark: The mark before the reader's last read.
+  ///   - look: The look before the reader's last read.
   ///   - ignoresOwn: Whether commits through the same store count by their events alone.
-  func wait(after mark: CommitMark?, ignoresOwn: Bool) async -> Awakening {
+  func wait(after look: CommitLook?, ignoresOwn: Bool) async -> Awakening {
     let isPolled = !ignoresOwn || store is any SharedStore
     return await withTaskGroup(of: Awakening.self) { group in
       if let events { group.addTask { Awakening(events: await events.buffer.next().map { [$0] } ?? []) } }
       if isPolled {
-        group.addTask { Awakening(isByOthers: await poll.wait(after: mark, ignoresOwn: ignoresOwn)) }
+        group.addTask { Awakening(isByOthers: await poll.wait(after: look, ignoresOwn: ignoresOwn)) }
       }
       var awakening = await group.next() ?? Awakening()
       group.cancelAll()
@@ -49,22 +47,26 @@ struct CommitWatch: Sendable {
   }
 }
 
+/// What a look at a store's commits has found.
+struct CommitLook: Sendable {
+  /// The mark of the commits; `nil` if the store has none, or has failed.
+  ///
+  /// A failure shows in the read that follows.
+  var mark: CommitMark?
+  /// When the look began.
+  var time: Timestamp
+}
+
 /// Looks for the commits that no event tells: those of other engines, connections and processes.
 ///
-/// However many readers wait, the store is asked four times a second. One of the waiting tasks asks
-/// for all of them. When that one ends, the next one goes on.
+/// A store may tell of them. Another one is asked four times a second, however many readers wait.
+/// One of the waiting tasks asks for all of them. When that one ends, the next one goes on.
 final class CommitPoll: Sendable {
-  /// How often other connections' commits are looked for.
+  /// How often, at most, a reader looks for other connections' commits.
   static let interval = Duration.milliseconds(250)
 
   let store: any LocalStore
   private let clock: any Clock<Duration>
-
-  /// What a look has found.
-  private struct Look {
-    /// `nil` if the store has no marks, or has failed.
-    var mark: CommitMark?
-  }
 
   private struct State {
     /// Whether one of the tasks is looking.
@@ -73,7 +75,7 @@ final class CommitPoll: Sendable {
     var last: Timestamp?
     var tickets = 0
     /// The tasks that wait for the one that is looking.
-    var followers: [Int: CheckedContinuation<Look?, Never>] = [:]
+    var followers: [Int: CheckedContinuation<CommitLook?, Never>] = [:]
   }
   private let state = Mutex(State())
 
@@ -82,31 +84,38 @@ final class CommitPoll: Sendable {
     self.clock = clock
   }
 
-  func mark() async -> CommitMark? {
-    guard let store = store as? any SharedStore else { return nil }
-    return try? await store.commitMark()
+  func look() async -> CommitLook {
+    let time = clock.timestamp
+    guard let store = store as? any SharedStore else { return CommitLook(time: time) }
+    return CommitLook(mark: try? await store.commitMark(), time: time)
   }
 
-  /// Waits until there may be commits after a mark.
+  /// Waits until there may be commits after a look.
   ///
   /// - Returns: `false` if the task is cancelled.
-  func wait(after mark: CommitMark?, ignoresOwn: Bool) async -> Bool {
+  func wait(after look: CommitLook?, ignoresOwn: Bool) async -> Bool {
+    if let look, let mark = look.mark, let store = store as? any SharedStore,
+      await store.waitForCommit(after: mark, ignoringOwn: ignoresOwn)
+    {
+      return await rest(since: look.time)
+    }
     while !Task.isCancelled {
-      guard let look = await next() else { continue }
-      guard let mark, let now = look.mark else { return true }
+      guard let next = await next() else { continue }
+      guard let mark = look?.mark, let now = next.mark else { return true }
       if now.others != mark.others || (!ignoresOwn && now.own != mark.own) { return true }
     }
     return false
   }
 
   /// Waits for the next look; `nil` if the task that was to look is cancelled.
-  private func next() async -> Look? {
+  private func next() async -> CommitLook? {
     let isFirst = state.withLock { state in
       defer { state.isLooking = true }
       return !state.isLooking
     }
     guard isFirst else { return await follow() }
-    let look = await look()
+    let isDue = await rest(since: state.withLock { $0.last })
+    let look = isDue ? await look() : nil
     let followers = state.withLock { state in
       defer { (state.isLooking, state.followers) = (false, [:]) }
       if look != nil { state.last = clock.timestamp }
@@ -117,17 +126,18 @@ final class CommitPoll: Sendable {
     return look
   }
 
-  /// Looks when the interval since the last look is over.
+  /// Waits for the end of the interval after a look; `false` if the task is cancelled.
   ///
-  /// Readers that are often called away by events would otherwise put off the look without end.
-  private func look() async -> Look? {
-    let passed = state.withLock { $0.last }.map { clock.timestamp.duration(since: $0) } ?? .zero
+  /// The interval has begun with the look, because readers that are often called away by events
+  /// would otherwise put off the next one without end.
+  private func rest(since look: Timestamp?) async -> Bool {
+    let passed = look.map { clock.timestamp.duration(since: $0) } ?? .zero
     let pause = passed < .zero ? Self.interval : Self.interval - min(passed, Self.interval)
-    do { try await clock.pause(for: pause, as: .observation) } catch { return nil }
-    return Look(mark: await mark())
+    do { try await clock.pause(for: pause, as: .observation) } catch { return false }
+    return true
   }
 
-  private func follow() async -> Look? {
+  private func follow() async -> CommitLook? {
     let ticket = state.withLock { state in
       state.tickets += 1
       return state.tickets

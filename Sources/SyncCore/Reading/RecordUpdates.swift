@@ -91,7 +91,7 @@ struct Following<Read: Equatable & Sendable, Element: Sendable>: AsyncSequence, 
     /// Whether to read without a wait: at first, and after a read that failed.
     private var isDue = true
     private var position: StorePosition?
-    private var mark: CommitMark?
+    private var look: CommitLook?
 
     init(following: Following, watch: CommitWatch) {
       self.following = following
@@ -102,11 +102,11 @@ struct Following<Read: Equatable & Sendable, Element: Sendable>: AsyncSequence, 
       let readAgain = following.read
       while !Task.isCancelled {
         if !isDue {
-          _ = await watch.wait(after: mark, ignoresOwn: false)
+          _ = await watch.wait(after: look, ignoresOwn: false)
           if Task.isCancelled { return nil }
         }
         isDue = true
-        mark = await watch.mark()
+        look = await watch.look()
         let (start, before) = (position, last)
         let (read, end) = try await following.store.read { (snapshot) throws(SyncError) in
           let changes = try snapshot.changes(after: start)
@@ -226,7 +226,7 @@ struct ChangeSequence: AsyncSequence, Sendable {
     let watch: CommitWatch
     private var waiting: [ChangedRecords] = []
     private var position: StorePosition?
-    private var mark: CommitMark?
+    private var look: CommitLook?
 
     init(watch: CommitWatch) { self.watch = watch }
 
@@ -234,10 +234,10 @@ struct ChangeSequence: AsyncSequence, Sendable {
       while waiting.isEmpty {
         if Task.isCancelled { return nil }
         if position == nil, watch.store is any SharedStore {
-          mark = await watch.mark()
+          look = await watch.look()
           position = await changes()?.position
         }
-        let awakening = await watch.wait(after: mark, ignoresOwn: true)
+        let awakening = await watch.wait(after: look, ignoresOwn: true)
         waiting = awakening.events.compactMap(\.changed)
         if awakening.isByOthers { await takeOthers() }
         if Task.isCancelled, waiting.isEmpty { return nil }
@@ -246,10 +246,10 @@ struct ChangeSequence: AsyncSequence, Sendable {
     }
 
     private mutating func takeOthers() async {
-      let now = await watch.mark()
+      let now = await watch.look()
       // After a failure, the next look finds the same commits again.
       guard let changes = await changes() else { return }
-      (mark, position) = (now, changes.position)
+      (look, position) = (now, changes.position)
       if !changes.scope.isEmpty { waiting.append(changes.scope) }
     }
 

@@ -18,7 +18,7 @@ struct NewEdits {
   /// What waits before the first look is pushed with whatever sync comes first.
   func follow(_ report: () -> Void) async {
     var newest: EditStamp?
-    var mark = await watch.mark()
+    var look = await watch.look()
     var isFirst = true
     while !Task.isCancelled {
       do throws(SyncError) {
@@ -32,10 +32,10 @@ struct NewEdits {
       }
       var isNews = false
       while !isNews, !Task.isCancelled {
-        let awakening = await watch.wait(after: mark, ignoresOwn: true)
+        let awakening = await watch.wait(after: look, ignoresOwn: true)
         isNews = awakening.isByOthers || awakening.events.contains(where: \.mayBeEdit)
       }
-      mark = await watch.mark()
+      look = await watch.look()
     }
   }
 

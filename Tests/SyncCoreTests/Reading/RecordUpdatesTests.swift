@@ -178,6 +178,21 @@ struct RecordUpdatesTests {
     }
   }
 
+  @Test func askNothingOfAStoreThatTellsThem() async throws {
+    let world = try await World()
+    let store = RestlessStore(world.store, tells: true)
+    let engine = try await SyncEngine(
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock)
+    let numbers = Task { try await Self.numbers(in: engine.records.observe(Team.self), through: 1) }
+    while store.waits == 0 { await Task.yield() }
+    #expect(store.marks == 1 && world.clock.sleepers == 0)
+    try await world.engine.edits.upsert(Team(id: "t1", name: "1"))
+    // Commits in close succession are read together.
+    await world.clock.passNextSleep(.milliseconds(250))
+    #expect(try await numbers.value == [1])
+    #expect(store.marks == 2)
+  }
+
   @Test func goOnWhenTheOneThatAskedHasEnded() async throws {
     let world = try await World()
     let store = RestlessStore(world.store)
@@ -231,11 +246,28 @@ private final class RestlessStore: SharedStore {
   private let store: InMemoryStore
   private let isFailing = Mutex(false)
   private let asked = Atomic(0)
+  private let waiting = Atomic(0)
+  private let tells: Bool
 
-  init(_ store: InMemoryStore) { self.store = store }
+  /// - Parameter tells: Whether it tells of commits, or has to be asked.
+  init(_ store: InMemoryStore, tells: Bool = false) { (self.store, self.tells) = (store, tells) }
 
   /// How often a mark was asked for.
   var marks: Int { asked.load(ordering: .relaxed) }
+
+  /// How many wait to be told of a commit.
+  var waits: Int { waiting.load(ordering: .relaxed) }
+
+  func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool {
+    waiting.add(1, ordering: .relaxed)
+    defer { waiting.subtract(1, ordering: .relaxed) }
+    while tells, !Task.isCancelled {
+      let last = try? await store.read { (snapshot) throws(SyncError) in try snapshot.changes(after: nil) }
+      if let last, last.position.number > mark.others { return true }
+      try? await Task.sleep(for: .milliseconds(1))
+    }
+    return false
+  }
 
   func failNextRead() { isFailing.withLock { $0 = true } }
 
