@@ -31,4 +31,15 @@ public struct JSONMember: Sendable {
     for index in other.indices where text[keyToken.start + 1 + index] != other[index] { return false }
     return true
   }
+
+  /// Whether the key, with its escapes resolved, is a name.
+  package func hasKey(_ name: StaticString) -> Bool {
+    name.withUTF8Buffer { name in
+      guard !keyToken.hasEscapes else { return JSONString.unescaped(rawKey).elementsEqual(name) }
+      guard keyToken.end - keyToken.start - 2 == name.count else { return false }
+      let text = document.span
+      for index in name.indices where text[keyToken.start + 1 + index] != name[index] { return false }
+      return true
+    }
+  }
 }

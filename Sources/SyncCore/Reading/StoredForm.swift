@@ -39,16 +39,14 @@ package struct StoredFormError: Error, CustomStringConvertible {
 
 /// The members of one JSON object, read by their names.
 package struct StoredMembers {
-  private let members: [(name: String, value: JSONValueSlice)]
+  private let members: [JSONMember]
 
   /// Reads the members of an object.
   init(_ json: ArraySlice<UInt8>) throws(StoredFormError) {
-    var members: [(name: String, value: JSONValueSlice)] = []
+    var members: [JSONMember] = []
     members.reserveCapacity(12)
     do throws(JSONError) {
-      try JSONScanner.members(of: json) { (member) throws(JSONError) in
-        members.append((member.key, member.value))
-      }
+      try JSONScanner.members(of: json) { (member) throws(JSONError) in members.append(member) }
     } catch {
       throw StoredFormError(path: [])
     }
@@ -57,17 +55,19 @@ package struct StoredMembers {
 
   /// Reads a member that each form has.
   func value<Value>(
-    _ name: String, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
+    _ name: StaticString, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
   ) throws(StoredFormError) -> Value {
-    guard let value = try value(ifPresent: name, read) else { throw StoredFormError(path: [name]) }
+    guard let value = try value(ifPresent: name, read) else {
+      throw StoredFormError(path: ["\(name)"])
+    }
     return value
   }
 
   /// Reads a member that a form may lack.
   func value<Value>(
-    ifPresent name: String, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
+    ifPresent name: StaticString, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
   ) throws(StoredFormError) -> Value? {
-    guard let member = members.first(where: { $0.name == name }) else { return nil }
+    guard let member = members.first(where: { $0.hasKey(name) }) else { return nil }
     return try Self.value(of: member, read)
   }
 
@@ -76,20 +76,19 @@ package struct StoredMembers {
     _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
   ) throws(StoredFormError) -> [String: Value] {
     var values: [String: Value] = [:]
-    for member in members { values[member.name] = try Self.value(of: member, read) }
+    for member in members { values[member.key] = try Self.value(of: member, read) }
     return values
   }
 
   private static func value<Value>(
-    of member: (name: String, value: JSONValueSlice),
-    _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
+    of member: JSONMember, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
   ) throws(StoredFormError) -> Value {
     do throws(StoredFormError) {
       if let value = try read(member.value) { return value }
     } catch {
-      throw StoredFormError(path: [member.name] + error.path)
+      throw StoredFormError(path: [member.key] + error.path)
     }
-    throw StoredFormError(path: [member.name])
+    throw StoredFormError(path: [member.key])
   }
 }
 
@@ -130,13 +129,20 @@ extension [UInt8] {
   /// Appends a member with a text, if there is one, after another member.
   mutating func appendMember(_ name: StaticString, _ text: String?) {
     guard let text else { return }
-    self += ",\"\(name)\":".utf8
+    appendName(name)
     JSONString.append(text, to: &self)
   }
 
   /// Appends a member with a number, if there is one, after another member.
-  mutating func appendMember(_ name: StaticString, _ number: (some BinaryInteger)?) {
+  mutating func appendMember(_ name: StaticString, _ number: (some FixedWidthInteger)?) {
     guard let number else { return }
-    self += ",\"\(name)\":\(number)".utf8
+    appendName(name)
+    self += number.description.utf8
+  }
+
+  private mutating func appendName(_ name: StaticString) {
+    self += ",\"".utf8
+    name.withUTF8Buffer { append(contentsOf: $0) }
+    self += "\":".utf8
   }
 }
