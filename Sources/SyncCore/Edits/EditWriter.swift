@@ -255,7 +255,10 @@ struct EditWriter {
         .invalidEdit, during: "discarding the edit of \(id)",
         "It may have reached the remote already; push first, or edit the record again.")
     }
-    switch entry.base.row(of: id, entity) {
+    let seed = entry.seed(below: entity)
+    // If the remote has perhaps made the record of an edited default, a default would be another one.
+    let base = seed != nil && entry.sent != nil ? OutboxEntry.Base.none : entry.base
+    switch base.row(of: id, entity) {
     case .live(let record):
       let missing = try missing(among: entity.requiredReferences(of: record))
       if missing.isEmpty {
@@ -272,6 +275,7 @@ struct EditWriter {
       try transaction.delete([tombstone])
     }
     try transaction.giveUp([entry])
+    if let seed, entry.sent == nil { try transaction.queue([seed]) }
     changed.insert(id)
   }
 

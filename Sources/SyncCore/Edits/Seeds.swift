@@ -72,4 +72,15 @@ extension OutboxEntry {
     }
     return .copy(Record(id: id, version: .unversioned, schemaVersion: version, payload: payload, fields: []))
   }
+
+  /// The default that the edit was made on, which waits to be pushed once the edit is discarded.
+  ///
+  /// `nil` for any other base.
+  func seed(below entity: Entity) -> OutboxEntry? {
+    guard let copy = base.record, copy.version == .unversioned,
+      let stamp = entity.stamp(in: copy.payload), stamp.isOfSeed
+    else { return nil }
+    let content = Edit.Content.upsert(copy.payload, schemaVersion: copy.schemaVersion)
+    return OutboxEntry(id: id, edit: Edit(content, stamp: stamp), base: .none)
+  }
 }

@@ -1,6 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 import SyncAdapters
+import Synchronization
 import Testing
 
 @Suite("Defaults that an app inserts by itself", .timeLimit(.minutes(10)))
@@ -45,6 +46,54 @@ struct SeedTests {
     for device in [new, old, new] { _ = try await device.engine.sync() }
     #expect(old.here().isEmpty && new.here().isEmpty)
     #expect(try await !new.engine.edits.seed(Setting(theme: "light"), key: "main"))
+  }
+
+  /// A remote that answers the first change in its own way.
+  private struct OnceSink: RemoteRecordSink {
+    let base: InMemoryRemote
+    let answer: PushOutcome
+    let hasAnswered = Flag()
+    var identity: String { base.identity }
+    var keepsUnknownMembers: Bool { true }
+
+    final class Flag: Sendable {
+      private let isSet = Atomic(false)
+      func set() -> Bool { isSet.exchange(true, ordering: .relaxed) }
+    }
+
+    func push(
+      _ changes: [OutgoingChange], entities: SyncSchema
+    ) async throws(SyncError) -> [PushOutcome] {
+      if !hasAnswered.set() { return changes.map { _ in answer } }
+      return try await base.push(changes, entities: entities)
+    }
+  }
+
+  @Test func areDueAgainWhenARefusedEditOfThemIsDiscarded() async throws {
+    let world = try await PushWorld(sink: { OnceSink(base: $0, answer: .refused(reason: "no")) })
+    try await world.engine.edits.seed(Setting(theme: "light"), key: "main")
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    try await world.write("meters", "main", ["theme": #""dark""#])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    try await world.engine.edits.discard(RecordID(type: "meters", key: "main"))
+    #expect(world.here() == ["main": #"{"theme":"light"}"#])
+    #expect(try await world.engine.sync().pushed.accepted == 1)
+    #expect(world.there() == ["main": #"{"theme":"light"}"#])
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  /// Otherwise the remote would have the record twice, under two keys.
+  @Test func goWhenAnEditOfThemIsDiscardedThatTheRemoteMayHave() async throws {
+    let world = try await PushWorld(sink: { OnceSink(base: $0, answer: .unknown(reason: "lost")) })
+    try await world.engine.edits.seed(Setting(theme: "light"), key: "main")
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    try await world.write("meters", "main", ["theme": #""dark""#])
+    #expect(try await world.engine.sync().pushed.pending == 1)
+    try await world.engine.edits.discard(RecordID(type: "meters", key: "main"))
+    #expect(world.here().isEmpty)
+    #expect(try await world.engine.sync().pushed.accepted == 0)
+    #expect(world.there().isEmpty)
+    #expect(try await world.outbox().isEmpty)
   }
 
   @Test func arePushedAfterTheFirstPullHasShownThatTheRemoteHasNone() async throws {
