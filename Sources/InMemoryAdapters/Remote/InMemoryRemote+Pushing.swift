@@ -153,6 +153,9 @@ extension InMemoryRemote: RemoteRecordSink {
   /// Why a creation is not repeated whose answer was lost.
   package static let mayBeMade = "The answer was lost, and the remote may have made the record."
 
+  /// Whether the remote has no room for one more record.
+  package var isFull: Bool { state.withLock { isFull($0) } }
+
   private func isFull(_ state: State) -> Bool {
     guard let quota = state.pushes.recordQuota else { return false }
     return state.collections.values.reduce(0) { $0 + $1.liveCount } >= quota

@@ -292,7 +292,13 @@ final class EditWatch: Sendable {
         state.withLock { $0.formerWrites[present] = (record.version, entry.lastWrite) }
       }
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
-      if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
+      // A reference that is changed in the same transaction gives the edit a later stamp.
+      let isLogged = after.conflicts.contains { conflict in
+        conflict.id == id
+          && (conflict.local.stamp == entry.edit.stamp
+            || conflict.local.stamp > entry.edit.stamp && !before.conflicts.contains(conflict))
+      }
+      if isLogged { continue }
       if state.withLock({ $0.moot[id] == entry.edit.stamp }) { continue }
       if hasMoved(entry, in: after, incarnation) { continue }
       // The former remote had taken it, and the new one has a copy.

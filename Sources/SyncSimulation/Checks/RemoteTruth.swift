@@ -28,10 +28,7 @@ struct RemoteTruth {
     _ remote: InMemoryRemote, _ schema: SyncSchema, _ edits: RemoteEdits, keeps rules: FinalRules?,
     now: Timestamp, _ shape: WorldShape, hasSink: Bool, showing shows: (RecordType) -> Condition?
   ) {
-    isFull =
-      remote.recordQuota.map { quota in
-        schema.entities.reduce(0) { $0 + remote.records(of: $1.type).count } >= quota
-      } ?? false
+    isFull = remote.isFull
     volatileField = shape.volatileField
     refusesLookups = { shape.refusesLookups(of: $0) }
     carriesOutRules = hasSink && edits.choking.isEmpty && !shape.hazards.contains(.refusedLookups)
