@@ -255,9 +255,13 @@ struct EditWriter {
         .invalidEdit, during: "discarding the edit of \(id)",
         "It may have reached the remote already; push first, or edit the record again.")
     }
-    let seed = entry.seed(below: entity)
-    // If the remote has perhaps made the record of an edited default, a default would be another one.
-    let base = seed != nil && entry.sent != nil ? OutboxEntry.Base.none : entry.base
+    var (base, seed) = (entry.base, entry.seed(below: entity))
+    // A default goes if the remote has perhaps made the record, of which it would be another one, or
+    // if it refers to what is gone.
+    if seed != nil, case .live(let shown) = base.row(of: id, entity) {
+      let missing = try missing(among: entity.requiredReferences(of: shown))
+      if entry.sent != nil || !missing.isEmpty { (base, seed) = (.none, nil) }
+    }
     switch base.row(of: id, entity) {
     case .live(let record):
       let missing = try missing(among: entity.requiredReferences(of: record))
@@ -275,7 +279,7 @@ struct EditWriter {
       try transaction.delete([tombstone])
     }
     try transaction.giveUp([entry])
-    if let seed, entry.sent == nil { try transaction.queue([seed]) }
+    if let seed { try transaction.queue([seed]) }
     changed.insert(id)
   }
 

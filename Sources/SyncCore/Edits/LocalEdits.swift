@@ -238,7 +238,8 @@ public struct LocalEdits: Sendable {
   ///
   /// The other edits of its atomic group are discarded with it. Without a pending edit, nothing
   /// happens. If the remote state refers to a record that is no
-  /// longer in the store, it is parked, and shown once that record is back.
+  /// longer in the store, it is parked, and shown once that record is back. A default that was edited
+  /// is due again; it goes if the remote has perhaps taken the edit, or it refers to what is gone.
   ///
   /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` while an edit
   ///   may have reached the remote already, and if other records refer to a record that would
