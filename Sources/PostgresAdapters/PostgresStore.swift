@@ -204,8 +204,9 @@
     public func commitMark() async throws(SyncError) -> CommitMark {
       let (context, positions, losses) = (context, positions, losses)
       return try await readers.run(endsWithTask: true) { connection throws(SyncError) -> CommitMark in
-        let own = positions.value
         let all = try connection.read(context) { (snapshot) throws(SyncError) in snapshot.position }
+        // An own commit is counted before it is visible, and so never as one of the others'.
+        let own = positions.value
         return CommitMark(own: own, others: all - own + losses.value)
       }
     }
@@ -213,17 +214,13 @@
     /// Waits until the store is told of a commit after a mark.
     ///
     /// The connection that listens for ``changes()`` tells of it. It stays for five seconds after the
-    /// last wait, so waits in close succession share it.
-    public func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool {
+    /// last wait, so waits in close succession share it. On a standby, which sends no notifications,
+    /// and behind a pooler that lends sessions, it asks twice a second.
+    public func waitForCommit(after mark: CommitMark) async -> Bool {
       // A simulator repeats what it schedules, but not what a server tells.
       if configuration.isInline { return false }
-      let (positions, losses) = (positions, losses)
-      return await followed.wait { position in
-        // Own commits are counted after they are told, or before. If before, the next one tells.
-        ignoringOwn
-          ? position - positions.value + losses.value > mark.others
-          : position + losses.value > mark.own + mark.others
-      }
+      let losses = losses
+      return await followed.wait { position in position + losses.value > mark.own + mark.others }
     }
 
     /// Prepares the store for a schema.
@@ -314,10 +311,16 @@
         throw SyncError(.storeReadOnly, during: "writing to the store", "The store was opened read-only.")
       }
       let context = context
-      return try await writer.run { connection throws(SyncError) -> R in
-        try connection.write(context, authority) { (transaction) throws(SyncError) -> R in
-          try body(transaction)
+      do throws(SyncError) {
+        return try await writer.run { connection throws(SyncError) -> R in
+          try connection.write(context, authority) { (transaction) throws(SyncError) -> R in
+            try body(transaction)
+          }
         }
+      } catch {
+        // It may have been counted as a commit.
+        followed.reconsiderWaits()
+        throw error
       }
     }
   }

@@ -24,22 +24,20 @@ public struct JSONMember: Sendable {
   /// Whether the key, with its escapes resolved, equals the given UTF-8 bytes.
   ///
   /// Nothing is allocated unless the key is written with escapes.
-  public func hasKey(_ other: [UInt8]) -> Bool {
-    guard !keyToken.hasEscapes else { return JSONString.unescaped(rawKey) == other }
-    guard keyToken.end - keyToken.start - 2 == other.count else { return false }
-    let text = document.span
-    for index in other.indices where text[keyToken.start + 1 + index] != other[index] { return false }
-    return true
-  }
+  public func hasKey(_ other: [UInt8]) -> Bool { isKey(other) }
 
   /// Whether the key, with its escapes resolved, is a name.
-  package func hasKey(_ name: StaticString) -> Bool {
-    name.withUTF8Buffer { name in
-      guard !keyToken.hasEscapes else { return JSONString.unescaped(rawKey).elementsEqual(name) }
-      guard keyToken.end - keyToken.start - 2 == name.count else { return false }
-      let text = document.span
-      for index in name.indices where text[keyToken.start + 1 + index] != name[index] { return false }
-      return true
+  package func hasKey(_ name: String) -> Bool { isKey(name.utf8) }
+
+  private func isKey(_ other: some Collection<UInt8>) -> Bool {
+    guard !keyToken.hasEscapes else { return JSONString.unescaped(rawKey).elementsEqual(other) }
+    guard keyToken.end - keyToken.start - 2 == other.count else { return false }
+    let text = document.span
+    var offset = keyToken.start + 1
+    for byte in other {
+      if text[offset] != byte { return false }
+      offset += 1
     }
+    return true
   }
 }

@@ -4,29 +4,28 @@ public import SyncModels
 ///
 /// For implementers: conforming is optional. It lets observers hear of other processes' commits at
 /// little cost. Observers of a store without it read ``StoreSnapshot/changes(after:)`` each time.
-/// A store that is told of commits implements ``waitForCommit(after:ignoringOwn:)`` too.
+/// A store that is told of commits implements ``waitForCommit(after:)`` too.
 public protocol SharedStore: LocalStore {
   /// Returns a mark of the commits so far, without reading data.
   ///
   /// Observers ask for it several times a second, as long as a query is observed, unless
-  /// ``waitForCommit(after:ignoringOwn:)`` tells them.
+  /// ``waitForCommit(after:)`` tells them.
   func commitMark() async throws(SyncError) -> CommitMark
 
   /// Waits until the store is told of a commit after a mark, without asking for one.
   ///
   /// A store that is not told of commits need not implement it.
   ///
-  /// - Parameters:
-  ///   - mark: The mark, of this store. A commit between the mark and the call ends the wait too.
-  ///   - ignoringOwn: Whether commits through this object do not count.
+  /// - Parameter mark: The mark, of this store. A commit between the mark and the call ends the wait
+  ///   too.
   /// - Returns: `true` after such a commit, or what may be one; `false` at once if the store is not
   ///   told of commits, when it no longer is, and when the task is cancelled.
-  func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool
+  func waitForCommit(after mark: CommitMark) async -> Bool
 }
 
 extension SharedStore {
   /// Returns `false`: the store is not told of commits.
-  public func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool { false }
+  public func waitForCommit(after mark: CommitMark) async -> Bool { false }
 }
 
 /// A mark of a store's commits, which differs after a commit that readers see.

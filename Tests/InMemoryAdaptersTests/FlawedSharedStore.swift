@@ -58,7 +58,7 @@ final class FlawedSharedStore: ForwardingStore, SharedStore {
     }
   }
 
-  func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool {
+  func waitForCommit(after mark: CommitMark) async -> Bool {
     while flaw == .endsNoWait, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
     return flaw == .endsEachWait
   }

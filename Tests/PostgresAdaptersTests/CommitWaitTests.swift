@@ -10,7 +10,7 @@
 
   @Suite("Waits for a commit", .enabled(if: Database.isThere), .timeLimit(.minutes(5)))
   struct CommitWaitTests {
-    private struct Game: SyncedRecord {
+    private struct Game: SyncedRecord, Encodable {
       static let recordType: RecordType = "games"
       var v: Int?
     }
@@ -48,14 +48,72 @@
       }
     }
 
+    @Test func leaveNoConnectionBehind() async throws {
+      try await Games.withStore { _, schema in
+        let name = "waits_\(schema)"
+        func connections() throws -> Int {
+          Int(try Database.run("SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(name)'"))
+            ?? 0
+        }
+        let store = try await PostgresStore.open(
+          try PostgresAddress("\(Database.address)?schema=\(schema)&application_name=\(name)"))
+        let mark = try await store.commitMark()
+        let before = try connections()
+        // The second one ends while the end of the first is awaited.
+        for _ in 0..<2 {
+          let waiting = Task { await store.waitForCommit(after: mark) }
+          try await Task.sleep(for: .seconds(2))
+          #expect(try connections() == before + 1)
+          waiting.cancel()
+          #expect(await !waiting.value)
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while try connections() > before, ContinuousClock.now < end {
+          try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(try connections() == before)
+        await store.close()
+      }
+    }
+
+    /// An own commit is visible before it is acknowledged, and was once taken for another one's.
+    @Test func hearEachCommitOfOthersBesideOwnOnes() async throws {
+      try await Games.withStore { store, schema in
+        let other = try await Database.open(schema)
+        try await other.register(try Games.schema())
+        let engine = try await SyncEngine(
+          schema: try Games.schema(), store: store, source: InMemoryRemote())
+        let heard = Heard()
+        let changes = engine.changes()
+        let following = Task {
+          for await change in changes {
+            guard case .records(let ids) = change else { continue }
+            heard.counts.withLock { counts in
+              for id in ids { counts[Int(id.key.dropFirst()) ?? 0, default: 0] += 1 }
+            }
+          }
+        }
+        for round in 1...30 {
+          try await engine.edits.upsert(Game(v: round), key: "e\(-round)")
+          try await other.put(Games.record("r\(round)"))
+          let isHeard = await Patience.lasts {
+            heard.counts.withLock { $0[round] != nil && $0[-round] != nil }
+          }
+          #expect(isHeard, "round \(round)")
+        }
+        following.cancel()
+        await other.close()
+      }
+    }
+
     @Test func endWithTheirStore() async throws {
       try await Games.withStore { store, _ in
         let mark = try await store.commitMark()
-        async let isTold = store.waitForCommit(after: mark, ignoringOwn: false)
+        async let isTold = store.waitForCommit(after: mark)
         try await Task.sleep(for: .milliseconds(100))
         await store.close()
         #expect(await !isTold)
-        #expect(await !store.waitForCommit(after: mark, ignoringOwn: false))
+        #expect(await !store.waitForCommit(after: mark))
       }
     }
 
@@ -66,7 +124,7 @@
         try PostgresAddress(cluster.address), configuration: .init(reconnectTimeout: .seconds(60)))
       try await store.register(try Games.schema())
       let mark = try await store.commitMark()
-      async let isTold = store.waitForCommit(after: mark, ignoringOwn: false)
+      async let isTold = store.waitForCommit(after: mark)
       try await Task.sleep(for: .milliseconds(300))
       try cluster.cutConnections()
       #expect(await !isTold)
@@ -74,16 +132,16 @@
       var isHeard = false
       let end = ContinuousClock.now + .seconds(60)
       while ContinuousClock.now < end, !isHeard {
-        isHeard = await store.waitForCommit(after: mark, ignoringOwn: false)
+        isHeard = await store.waitForCommit(after: mark)
         try await Task.sleep(for: .milliseconds(20))
       }
       #expect(isHeard)
       let now = try await store.commitMark()
-      async let isToldLater = store.waitForCommit(after: now, ignoringOwn: false)
+      async let isToldLater = store.waitForCommit(after: now)
       try await Task.sleep(for: .milliseconds(100))
       cluster.stop()
       #expect(await !isToldLater)
-      #expect(await !store.waitForCommit(after: now, ignoringOwn: false))
+      #expect(await !store.waitForCommit(after: now))
       await store.close()
     }
   }
@@ -114,8 +172,6 @@
       return try await base.commitMark()
     }
 
-    func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool {
-      await base.waitForCommit(after: mark, ignoringOwn: ignoringOwn)
-    }
+    func waitForCommit(after mark: CommitMark) async -> Bool { await base.waitForCommit(after: mark) }
   }
 #endif

@@ -35,7 +35,7 @@
     private let state = Mutex(State())
 
     /// How long the store is heard after the last wait.
-    private static let farewell = Duration.seconds(5)
+    private static let afterwards = Duration.seconds(5)
 
     init(
       _ settings: ConnectionSettings, _ listener: CommitListener, _ opening: StoreOpening?,
@@ -90,7 +90,10 @@
         state.nextNumber += 1
         return state.nextNumber
       }
-      defer { bidFarewell() }
+      defer {
+        state.withLock { $0.waited = .now }
+        askForTheEnd()
+      }
       return await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           let result = state.withLock { state -> Bool? in
@@ -109,14 +112,28 @@
     }
 
     /// Has the listener look, some time after the last wait, whether it is still needed.
-    private func bidFarewell() {
-      let isNew = state.withLock { state in
-        state.waited = .now
-        if state.isClosed { return false }
-        defer { state.isEndDue = true }
-        return !state.isEndDue
+    private func askForTheEnd() {
+      let rest = state.withLock { state -> Duration? in
+        guard !state.isClosed, !state.isEndDue, state.waiters.isEmpty, let waited = state.waited else {
+          return nil
+        }
+        let passed = ContinuousClock.now - waited
+        if passed >= Self.afterwards { return nil }
+        state.isEndDue = true
+        return Self.afterwards - passed
       }
-      if isNew { listener.attend(after: Self.farewell) { [self] in state.withLock { $0.isEndDue = false } } }
+      guard let rest else { return }
+      listener.attend(after: rest) { [self] in
+        state.withLock { $0.isEndDue = false }
+        // There may have been a wait since.
+        askForTheEnd()
+      }
+    }
+
+    /// Looks at the waits again, as the number of lost connections may end them.
+    func reconsiderWaits() {
+      guard let position else { return }
+      endWaits(with: true) { isReached in isReached(position.number) }
     }
 
     // MARK: For the listener
@@ -125,7 +142,7 @@
     /// begins anew.
     var isNeeded: Bool {
       state.withLock { state in
-        let hasWaited = state.waited.map { ContinuousClock.now - $0 < Self.farewell } ?? false
+        let hasWaited = state.waited.map { ContinuousClock.now - $0 < Self.afterwards } ?? false
         let isNeeded =
           !state.isClosed && (!state.followers.isEmpty || !state.waiters.isEmpty || hasWaited)
         if !isNeeded { state.position = nil }

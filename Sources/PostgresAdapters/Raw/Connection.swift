@@ -160,7 +160,10 @@
     {
       let start = transaction.start
       if start == nil, pending.isEmpty, statements.isEmpty { return [] }
-      if case .read = transaction { throw outdate() }
+      if transaction.isOneRead {
+        memory.forecast.countMiss()
+        throw outdate()
+      }
       let waiting = pending
       pending = []
       statementCount += waiting.count + statements.count + (start.map { $0.begin.count + 1 } ?? 0)

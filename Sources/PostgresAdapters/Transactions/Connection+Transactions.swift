@@ -27,7 +27,7 @@
             context, mayReadAlone: memory.forecast.isOneRecord)
           let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
           guard let start = transaction.start else {
-            memory.forecast.note(runAgain: transaction.isOutdated)
+            memory.forecast.countRead(isOneRecord: transaction.isOneRead)
             return try endRead(result)
           }
           // A header that was read since the call began is as good as a later one.
@@ -47,7 +47,11 @@
         cache.header = header
         return try result.get()
       }
-      guard case .begun(let header) = transaction else { throw outdate() }
+      guard case .begun(let header) = transaction else {
+        // A read of one record that failed has begun nothing.
+        if case .none = transaction, case .failure(let error) = result { throw error }
+        throw outdate()
+      }
       let result = try result.get()
       // Nothing depends on the end of a snapshot, so it is not waited for.
       enqueue(Self.commit)
@@ -88,13 +92,15 @@
         let ending = try ending(of: transaction, after: outcome.map { _ in })
         guard case .success(let result) = outcome else { return try outcome.get() }
         if ending.isWriting { unsettled = (token + 1, result) }
+        // Before it is visible, so that nobody takes it for another one's.
+        if transaction.hasPosition { context.positions.add() }
         do throws(SyncError) {
           try end(transaction, by: ending)
         } catch {
+          if transaction.hasPosition { memory.losses.add() }
           if failure?.isConnectionLost != true { unsettled = nil }
           throw error
         }
-        if transaction.hasPosition { context.positions.add() }
         return result
       }
     }

@@ -36,15 +36,15 @@
     var header: StoreHeader?
   }
 
-  /// Counts the lost connections of a store, or of a pool.
+  /// Counts the lost connections of a store, or of a pool, and commits with an unknown outcome.
   ///
   /// A server that ended may have lost commits that others had read already, and gives their
-  /// positions to others.
+  /// positions to others. So the value rises by more than any number of positions.
   final class LossCount: Sendable {
     private let count = Atomic<Int64>(0)
 
     var value: Int64 { count.load(ordering: .relaxed) }
 
-    func add() { count.add(1, ordering: .relaxed) }
+    func add() { count.add(1 << 40, ordering: .relaxed) }
   }
 #endif

@@ -27,6 +27,10 @@
 
     var isAssumed: Bool { start != nil }
 
+    var isOneRead: Bool {
+      if case .read = self { true } else { false }
+    }
+
     var isOutdated: Bool {
       if case .outdated = self { true } else { false }
     }
@@ -54,16 +58,15 @@
 
     var isOneRecord: Bool { pause == 0 }
 
-    /// Notes a read, of more than one record if it had to run again.
-    mutating func note(runAgain: Bool) {
-      if runAgain {
-        misses = min(misses + 1, 8)
-        pause = 1 << misses
-      } else if pause > 0 {
-        pause -= 1
-      } else {
-        misses = 0
-      }
+    /// Counts a read that was over with its first record, or that began a transaction.
+    mutating func countRead(isOneRecord: Bool) {
+      if isOneRecord { misses = 0 } else if pause > 0 { pause -= 1 }
+    }
+
+    /// Counts a read of one record whose body went on, and has to run again.
+    mutating func countMiss() {
+      misses = min(misses + 1, 8)
+      pause = 1 << misses
     }
   }
 

@@ -50,7 +50,7 @@ public enum SharedStoreCheck: String, CaseIterable, Sendable {
         "A commit between the mark and the wait ends the wait.")
     } else {
       let mark = try await store.commitMark()
-      let waiting = Task { await store.waitForCommit(after: mark, ignoringOwn: true) }
+      let waiting = Task { await store.waitForCommit(after: mark) }
       for _ in 0..<100 { await Task.yield() }
       waiting.cancel()
       try expect(!(await waiting.value), "Without a commit, a wait ends when its task is cancelled.")
@@ -60,7 +60,7 @@ public enum SharedStoreCheck: String, CaseIterable, Sendable {
   /// The result of a wait; `nil` for one without an end.
   private static func wait(_ store: any SharedStore, after mark: CommitMark) async -> Bool? {
     await withTaskGroup(of: Bool?.self) { group in
-      group.addTask { await store.waitForCommit(after: mark, ignoringOwn: true) }
+      group.addTask { await store.waitForCommit(after: mark) }
       group.addTask { await Patience.lasts { false } ? true : nil }
       defer { group.cancelAll() }
       return await group.next() ?? nil

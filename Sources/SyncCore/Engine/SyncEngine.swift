@@ -251,8 +251,8 @@ extension SyncEngine {
   /// ``ChangedRecords/everything``, and should reload everything.
   ///
   /// If the store is a ``SharedStore``, changes of other connections and processes come as well,
-  /// within 250 ms, counted from the first request for an element. An element with them may repeat
-  /// changes of this engine.
+  /// within 250 ms, or half a second on a standby of PostgreSQL, counted from the first request for
+  /// an element. An element with them may repeat changes of this engine.
   ///
   /// To miss nothing, call this first, then load, then iterate.
   /// ``LocalRecords/observe(_:where:order:limit:)`` does all of this for one query.

@@ -94,14 +94,18 @@ final class CommitPoll: Sendable {
   ///
   /// - Returns: `false` if the task is cancelled.
   func wait(after look: CommitLook?, ignoresOwn: Bool) async -> Bool {
-    if let look, let mark = look.mark, let store = store as? any SharedStore,
-      await store.waitForCommit(after: mark, ignoringOwn: ignoresOwn)
-    {
-      return await rest(since: look.time)
-    }
+    var last = look
     while !Task.isCancelled {
-      guard let next = await next() else { continue }
-      guard let mark = look?.mark, let now = next.mark else { return true }
+      if let told = last, let mark = told.mark, let store = store as? any SharedStore,
+        await store.waitForCommit(after: mark)
+      {
+        guard await rest(since: told.time) else { return false }
+        last = await self.look()
+      } else {
+        guard let next = await next() else { continue }
+        last = next
+      }
+      guard let mark = look?.mark, let now = last?.mark else { return true }
       if now.others != mark.others || (!ignoresOwn && now.own != mark.own) { return true }
     }
     return false

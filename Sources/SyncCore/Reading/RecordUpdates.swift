@@ -247,8 +247,11 @@ struct ChangeSequence: AsyncSequence, Sendable {
 
     private mutating func takeOthers() async {
       let now = await watch.look()
-      // After a failure, the next look finds the same commits again.
-      guard let changes = await changes() else { return }
+      // After a failure, the next look finds the same commits again, after a pause.
+      guard let changes = await changes() else {
+        look?.time = now.time
+        return
+      }
       (look, position) = (now, changes.position)
       if !changes.scope.isEmpty { waiting.append(changes.scope) }
     }

@@ -55,17 +55,15 @@ package struct StoredMembers {
 
   /// Reads a member that each form has.
   func value<Value>(
-    _ name: StaticString, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
+    _ name: String, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
   ) throws(StoredFormError) -> Value {
-    guard let value = try value(ifPresent: name, read) else {
-      throw StoredFormError(path: ["\(name)"])
-    }
+    guard let value = try value(ifPresent: name, read) else { throw StoredFormError(path: [name]) }
     return value
   }
 
   /// Reads a member that a form may lack.
   func value<Value>(
-    ifPresent name: StaticString, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
+    ifPresent name: String, _ read: (JSONValueSlice) throws(StoredFormError) -> Value?
   ) throws(StoredFormError) -> Value? {
     guard let member = members.first(where: { $0.hasKey(name) }) else { return nil }
     return try Self.value(of: member, read)
@@ -127,22 +125,22 @@ extension JSONValueSlice {
 
 extension [UInt8] {
   /// Appends a member with a text, if there is one, after another member.
-  mutating func appendMember(_ name: StaticString, _ text: String?) {
+  mutating func appendMember(_ name: String, _ text: String?) {
     guard let text else { return }
     appendName(name)
     JSONString.append(text, to: &self)
   }
 
   /// Appends a member with a number, if there is one, after another member.
-  mutating func appendMember(_ name: StaticString, _ number: (some FixedWidthInteger)?) {
+  mutating func appendMember(_ name: String, _ number: (some FixedWidthInteger)?) {
     guard let number else { return }
     appendName(name)
     self += number.description.utf8
   }
 
-  private mutating func appendName(_ name: StaticString) {
+  private mutating func appendName(_ name: String) {
     self += ",\"".utf8
-    name.withUTF8Buffer { append(contentsOf: $0) }
+    self += name.utf8
     self += "\":".utf8
   }
 }

@@ -190,7 +190,7 @@ struct RecordUpdatesTests {
     // Commits in close succession are read together.
     await world.clock.passNextSleep(.milliseconds(250))
     #expect(try await numbers.value == [1])
-    #expect(store.marks == 2)
+    #expect(store.marks == 3)
   }
 
   @Test func goOnWhenTheOneThatAskedHasEnded() async throws {
@@ -258,7 +258,7 @@ private final class RestlessStore: SharedStore {
   /// How many wait to be told of a commit.
   var waits: Int { waiting.load(ordering: .relaxed) }
 
-  func waitForCommit(after mark: CommitMark, ignoringOwn: Bool) async -> Bool {
+  func waitForCommit(after mark: CommitMark) async -> Bool {
     waiting.add(1, ordering: .relaxed)
     defer { waiting.subtract(1, ordering: .relaxed) }
     while tells, !Task.isCancelled {
