@@ -92,7 +92,7 @@
         let ending = try ending(of: transaction, after: outcome.map { _ in })
         guard case .success(let result) = outcome else { return try outcome.get() }
         if ending.isWriting { unsettled = (token + 1, result) }
-        // Before it is visible, so that nobody takes it for another one's.
+        // A mark that is taken while the commit is visible must not count it as another writer's.
         if transaction.hasPosition { context.positions.add() }
         do throws(SyncError) {
           try end(transaction, by: ending)

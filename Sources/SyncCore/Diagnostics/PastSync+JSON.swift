@@ -34,8 +34,8 @@ extension PastSync: StoredForm {
       json += ",\"pushed\":".utf8
       Self.append(pushed, to: &json)
     }
-    if bytes > 0 { json += ",\"bytes\":\(bytes)".utf8 }
-    if retries > 0 { json += ",\"retries\":\(retries)".utf8 }
+    json.appendMember("bytes", bytes > 0 ? bytes : nil)
+    json.appendMember("retries", retries > 0 ? retries : nil)
     if fetchingSeconds > 0 { json += ",\"fetchingSeconds\":\(fetchingSeconds)".utf8 }
     if writingSeconds > 0 { json += ",\"writingSeconds\":\(writingSeconds)".utf8 }
     json += "}".utf8

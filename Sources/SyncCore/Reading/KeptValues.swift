@@ -67,12 +67,6 @@ extension StoreSnapshot {
   /// - Throws: `storeUnreadable` if the kept value is of another format.
   package func value<Value: Decodable>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
     guard let bytes = try value(forKey: key.name) else { return nil }
-    return try decoded(bytes, key)
-  }
-
-  private func decoded<Value: Decodable>(
-    _ bytes: [UInt8], _ key: ValueKey<Value>
-  ) throws(SyncError) -> Value {
     do {
       return try JSONByteDecoder().decode(Value.self, from: bytes[...])
     } catch {

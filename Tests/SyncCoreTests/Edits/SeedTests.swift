@@ -69,13 +69,22 @@ struct SeedTests {
     }
   }
 
-  @Test func areDueAgainWhenARefusedEditOfThemIsDiscarded() async throws {
-    let world = try await PushWorld(sink: { OnceSink(base: $0, answer: .refused(reason: "no")) })
+  /// A device that has discarded an edit of a default, and its push, which got an answer.
+  private func deviceAfterDiscarding(
+    answer: PushOutcome
+  ) async throws -> (world: PushWorld, pushed: PushCounts) {
+    let world = try await PushWorld(sink: { OnceSink(base: $0, answer: answer) })
     try await world.engine.edits.seed(Setting(theme: "light"), key: "main")
     _ = try await world.engine.sync(SyncRequest(direction: .pull))
     try await world.write("meters", "main", ["theme": #""dark""#])
-    #expect(try await world.engine.sync().pushed.refused == 1)
+    let pushed = try await world.engine.sync().pushed
     try await world.engine.edits.discard(RecordID(type: "meters", key: "main"))
+    return (world, pushed)
+  }
+
+  @Test func areDueAgainWhenARefusedEditOfThemIsDiscarded() async throws {
+    let (world, pushed) = try await deviceAfterDiscarding(answer: .refused(reason: "no"))
+    #expect(pushed.refused == 1)
     #expect(world.here() == ["main": #"{"theme":"light"}"#])
     #expect(try await world.engine.sync().pushed.accepted == 1)
     #expect(world.there() == ["main": #"{"theme":"light"}"#])
@@ -84,12 +93,8 @@ struct SeedTests {
 
   /// Otherwise the remote would have the record twice, under two keys.
   @Test func goWhenAnEditOfThemIsDiscardedThatTheRemoteMayHave() async throws {
-    let world = try await PushWorld(sink: { OnceSink(base: $0, answer: .unknown(reason: "lost")) })
-    try await world.engine.edits.seed(Setting(theme: "light"), key: "main")
-    _ = try await world.engine.sync(SyncRequest(direction: .pull))
-    try await world.write("meters", "main", ["theme": #""dark""#])
-    #expect(try await world.engine.sync().pushed.pending == 1)
-    try await world.engine.edits.discard(RecordID(type: "meters", key: "main"))
+    let (world, pushed) = try await deviceAfterDiscarding(answer: .unknown(reason: "lost"))
+    #expect(pushed.pending == 1)
     #expect(world.here().isEmpty)
     #expect(try await world.engine.sync().pushed.accepted == 0)
     #expect(world.there().isEmpty)
