@@ -139,9 +139,9 @@ struct SyncSession: Sendable {
 /// The progress of a sync, type by type.
 struct SyncProgress: Sendable {
   private(set) var result = SyncResult()
-  /// The types of which records were deleted, or changed by a push.
+  /// The types of which records were deleted, changed by a push, or gave up a value of a refused edit.
   ///
-  /// One of them may have had a unique value that a refused edit needs.
+  /// It may be the unique value that the edit needs.
   var freed: Set<RecordType> = []
   private let order: [RecordType]
 
@@ -164,7 +164,7 @@ struct SyncProgress: Sendable {
       result.entities[index(of: type)].counts += counts
       if counts.deleted > 0 { freed.insert(type) }
     }
-    freed.formUnion(tally.confirmed)
+    freed.formUnion(tally.freed)
   }
 
   /// Counts the records that a collapse of a type's duplicates changed for readers.

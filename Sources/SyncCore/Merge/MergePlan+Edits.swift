@@ -70,7 +70,8 @@ extension MergePlan {
     let outcome = settlement.conflict.map { $0.winner == .local ? .skippedOlder : edit.outcome } ?? .unchanged
     note(outcome, of: entry.id, origin: origin)
     if !outcome.isVisible, !settlement.row.shows(entry.edit.content) { tally.noteChanged(entry.id) }
-    if settlement.entry == nil, settlement.row.isDeleted { tally.noteConfirmed(entry.id) }
+    // The remote has deleted the record, perhaps as the edit did.
+    if settlement.entry == nil, settlement.row.isDeleted { tally.noteFreed(entity.type) }
   }
 }
 

@@ -62,6 +62,9 @@ struct PageMerge {
     tally = Tally()
     var plan = MergePlan(round, view, of: self, counting: counted)
     try plan.keepFirstFinds(in: transaction)
+    if try context.needed.isAnyFreed(by: plan.changes.put, in: transaction) {
+      plan.tally.noteFreed(entity.type)
+    }
     if !plan.changes.isEmpty { try transaction.apply(plan.changes) }
     swap(&tally, &plan.tally)
     noteParked(plan.changes.withheld)

@@ -21,8 +21,9 @@ struct Tally: Sendable {
   private(set) var policyFlaws: [(id: RecordID, reason: String)] = []
   /// Records of which the remote writes an immutable field itself.
   private(set) var assigned: [RecordID] = []
-  /// The types of records whose edits ended because the remote has deleted them.
-  private(set) var confirmed: Set<RecordType> = []
+  /// The types of which a record, without being counted as deleted, may have given up a value that a
+  /// refused edit needs.
+  private(set) var freed: Set<RecordType> = []
   /// Edits that are refused because another one of their group has lost, with the reasons.
   private(set) var refusals: [(id: RecordID, reason: String)] = []
   /// The committed changes of the pass, and its total if the remote gives one.
@@ -119,9 +120,9 @@ struct Tally: Sendable {
     assigned.append(id)
   }
 
-  /// Notes a record whose edit ended because the remote has deleted it, perhaps as the edit did.
-  mutating func noteConfirmed(_ deletion: RecordID) {
-    confirmed.insert(deletion.type)
+  /// Notes that a record of a type may have given up a value that a refused edit needs.
+  mutating func noteFreed(_ type: RecordType) {
+    freed.insert(type)
   }
 
   /// Notes an edit that is refused because another one of its group has lost.

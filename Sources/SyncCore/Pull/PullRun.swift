@@ -228,6 +228,7 @@ private struct PullRun {
       markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)
     context.ownCopies = commit.page.ownCopies
+    context.needed = starts[entity.type]?.needed ?? NeededValues()
     return context
   }
 
@@ -274,6 +275,8 @@ private struct PullRun {
 struct PullStart: Sendable {
   var checkpoint: Checkpoint?
   var status: PassOutcomes
+  /// What the edits need that the remote has refused so far.
+  var needed: NeededValues
   var settings: PullMachine.Settings
 
   /// Reads the starts of some types.
@@ -290,6 +293,7 @@ struct PullStart: Sendable {
         starts[entity.type] = PullStart(
           checkpoint: try snapshot.checkpoint(for: entity.type),
           status: try PassOutcomes.load(for: entity.type, from: snapshot),
+          needed: try NeededValues(of: entity.type, in: snapshot),
           settings: PullMachine.Settings(
             scope: scope, capabilities: source.capabilities(of: entity.type), pageSize: options.pageSize,
             pagesAhead: options.pagesAhead, retry: options.retry,

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import SyncPorts
 
@@ -79,6 +80,58 @@ extension StoreTransaction {
         })
     }
     return isAny
+  }
+}
+
+/// The texts and numbers that refused edits of a type give their records, each of which another record
+/// may have, and the remote accepts once.
+struct NeededValues: Sendable {
+  private var type: RecordType?
+  private var values: [FieldName: Set<FieldValue>] = [:]
+
+  /// Creates the values of no edit.
+  init() {}
+
+  /// Reads the refused edits of a type.
+  ///
+  /// - Complexity: O(*n*) in the type's pending edits.
+  init(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
+    guard try snapshot.outboxCount(type) > 0 else { return }
+    self.type = type
+    var portions = snapshot.portions(outbox: type)
+    while let entries = try portions.next() {
+      for entry in entries where entry.isRefused { add(entry) }
+    }
+  }
+
+  private mutating func add(_ entry: OutboxEntry) {
+    guard let members = entry.edit.content.payload.flatMap({ try? FieldMap($0) }) else { return }
+    let base = entry.base.record.flatMap { try? FieldMap($0.payload) } ?? FieldMap()
+    for name in members.fields where members[name] != base[name] && name != .editStamp {
+      guard let json = members[name].flatMap({ try? JSONValueSlice(checking: $0) }) else { continue }
+      let value = FieldValue(json)
+      switch value {
+      case .null, .boolean, .composite: break
+      case .integer, .double, .string: values[name, default: []].insert(value)
+      }
+    }
+  }
+
+  /// Whether one of some copies ends with another value where its record has one of these.
+  ///
+  /// - Complexity: O(1) without refused edits; otherwise it reads the records.
+  func isAnyFreed(by copies: [Record], in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
+    if values.isEmpty || copies.first?.id.type != type { return false }
+    let names = Array(values.keys)
+    for (copy, former) in zip(copies, try snapshot.records(withIDs: copies.map(\.id))) {
+      guard let former, let old = try? former.payload.values(of: names),
+        let new = try? copy.payload.values(of: names)
+      else { continue }
+      for (place, name) in names.enumerated() where old[place] != new[place] {
+        if values[name]?.contains(old[place]) ?? false { return true }
+      }
+    }
+    return false
   }
 }
 

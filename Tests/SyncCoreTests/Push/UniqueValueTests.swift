@@ -121,6 +121,22 @@ struct UniqueValueTests {
     #expect(world.there().keys.sorted() == ["new"])
   }
 
+  /// Whatever else differs in each answer: only the value that the edit needs makes it due.
+  @Test func goesAfterAnotherDeviceHasGivenTheOtherAnotherValue() async throws {
+    let world = try await world()
+    try await world.write("meters", "new", ["slot": "1"])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    for (slot, name) in [("1", "a"), ("2", "a")] {
+      world.clock.advance(by: .seconds(1))
+      world.remote.upsert("meters", "old", #"{"id":"old","slot":\#(slot),"name":"\#(name)"}"#)
+      _ = try await world.engine.sync()
+      let pushed = try await world.engine.sync().pushed
+      #expect(pushed.requests == (slot == "1" ? 0 : 1) && pushed.accepted == (slot == "1" ? 0 : 1))
+    }
+    #expect(world.there().keys.sorted() == ["new", "old"])
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func staysRefusedWithoutSuchAChange() async throws {
     let world = try await world()
     try await world.write("meters", "new", ["slot": "1"])
