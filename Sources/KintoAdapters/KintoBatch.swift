@@ -11,29 +11,26 @@ enum KintoBatch {
     /// The request for a change; it applies only to the change's base state.
     init(_ change: OutgoingChange, path: String) throws(SyncError) {
       let method = change.content == .deletion ? "DELETE" : "PUT"
-      var json = Array(#"{"method":"\#(method)","path":"#.utf8)
-      JSONString.append(path, to: &json)
-      json += Array(#","headers":{"#.utf8)
-      if let tag = change.base.record.flatMap(Self.tag) {
-        json += Array(#""If-Match":"\"\#(tag)\"""#.utf8)
-      } else {
-        // A deletion, too, must not hit a state that was never seen here.
-        json += Array(#""If-None-Match":"*""#.utf8)
-      }
-      json.append(UInt8(ascii: "}"))
+      // A deletion, too, must not hit a state that was never seen here.
+      let condition: KeyValuePairs =
+        if let tag = change.base.record.flatMap(Self.tag) {
+          ["If-Match": [UInt8].json("\"\(tag)\"")]
+        } else {
+          ["If-None-Match": [UInt8].json("*")]
+        }
+      var members: [(key: String, value: [UInt8])] = [
+        ("method", .json(method)), ("path", .json(path)), ("headers", .json(condition)),
+      ]
       if let payload = change.content.payload {
-        json += Array(#","body":{"data":"#.utf8)
         do {
-          json += try KintoContent.sendable(payload)
+          members.append(("body", .json(["data": Array(try KintoContent.sendable(payload))])))
         } catch {
           throw SyncError(
             .inconsistentData, during: "pushing edits", "The edit of \(change.id) is not a JSON object.",
             underlying: error)
         }
-        json.append(UInt8(ascii: "}"))
       }
-      json.append(UInt8(ascii: "}"))
-      self.json = json
+      json = .object(members)
     }
 
     /// The time that identifies a copy; `nil` for a copy that came from no server.
@@ -46,12 +43,7 @@ enum KintoBatch {
 
   /// The body of a batch.
   static func body(_ requests: [Request]) -> [UInt8] {
-    var body = Array(#"{"requests":["#.utf8)
-    for (index, request) in requests.enumerated() {
-      if index > 0 { body.append(UInt8(ascii: ",")) }
-      body += request.json
-    }
-    return body + Array("]}".utf8)
+    .json(["requests": .json(requests.map(\.json))])
   }
 
   /// The answers, in the order of the requests.

@@ -4,7 +4,7 @@ public import SyncModels
 ///
 /// For implementers: conforming is optional. It lets observers hear of other processes' commits at
 /// little cost. Observers of a store without it read ``StoreSnapshot/changes(after:)`` each time.
-/// A store that is told of commits implements ``waitForCommit(after:)`` too.
+/// A store that hears of commits implements ``waitForCommit(after:)`` too.
 public protocol SharedStore: LocalStore {
   /// Returns a mark of the commits so far, without reading data.
   ///
@@ -12,19 +12,19 @@ public protocol SharedStore: LocalStore {
   /// ``waitForCommit(after:)`` tells them.
   func commitMark() async throws(SyncError) -> CommitMark
 
-  /// Waits until the store is told of a commit after a mark, without asking for one.
+  /// Waits until the store hears of a commit after a mark, without asking for one.
   ///
-  /// A store that is not told of commits need not implement it.
+  /// A store that hears of none need not implement it.
   ///
   /// - Parameter mark: The mark, of this store. A commit between the mark and the call ends the wait
   ///   too.
-  /// - Returns: `true` after such a commit, or what may be one; `false` at once if the store is not
-  ///   told of commits, when it no longer is, and when the task is cancelled.
+  /// - Returns: `true` after such a commit, or what may be one; `false` at once if the store hears
+  ///   of none, when it no longer does, and when the task is cancelled.
   func waitForCommit(after mark: CommitMark) async -> Bool
 }
 
 extension SharedStore {
-  /// Returns `false`: the store is not told of commits.
+  /// Returns `false`: the store hears of no commits.
   public func waitForCommit(after mark: CommitMark) async -> Bool { false }
 }
 

@@ -15,7 +15,7 @@ struct Call: Sendable {
     let halves = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     guard let path = ServicePath(halves[0]) else { throw Refusal.unknownPath }
     (self.request, self.path) = (request, path)
-    pairs = halves.count == 2 ? try PercentText.query(halves[1]) : []
+    pairs = halves.count == 2 ? try ServicePath.query(halves[1]) : []
     // The header of a proxy; a client that sends it deceives itself alone.
     let scheme = request.headers["x-forwarded-proto"] == "https" ? "https" : "http"
     origin = publicOrigin ?? "\(scheme)://\(request.headers["host"] ?? "localhost")"

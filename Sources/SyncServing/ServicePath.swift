@@ -18,7 +18,7 @@ struct ServicePath {
     guard path.hasPrefix("/") else { return nil }
     var names: [String] = []
     for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-      guard let name = PercentText.decoded(part) else { return nil }
+      guard let name = String(percentEncoded: part) else { return nil }
       names.append(name)
     }
     if names.first == "v1" { names.removeFirst() }
@@ -43,27 +43,13 @@ struct ServicePath {
   }
 }
 
-/// Percent-encoded text of addresses.
-enum PercentText {
-  /// The text; `nil` if it is not UTF-8 in a valid encoding.
-  static func decoded(_ text: some StringProtocol) -> String? {
-    let parts = Array(text.utf8).split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
-    var bytes = Array(parts[0])
-    for part in parts.dropFirst() {
-      guard part.count >= 2, let byte = UInt8(String(decoding: part.prefix(2), as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(byte)
-      bytes += part.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
-  }
-
+extension ServicePath {
   /// The names and values of a query, in order.
   static func query(_ text: some StringProtocol) throws(SyncError) -> [(name: String, value: String)] {
     var pairs: [(name: String, value: String)] = []
     for part in text.split(separator: "&") {
       let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        .map { decoded(String($0).replacing("+", with: " ")) }
+        .map { String(percentEncoded: String($0).replacing("+", with: " ")) }
       guard let name = halves[0], let value = halves.count == 2 ? halves[1] : "" else {
         throw Refusal(400, "The query is not percent-encoded UTF-8.").error
       }

@@ -401,7 +401,7 @@ struct RESTContent: Sendable {
     }
     // A record may have to be wrapped in members of the body.
     let wrapped = (collection.push?.body.names ?? []).reversed().reduce(Array(members.payload.bytes)) {
-      Array("{".utf8) + JSONString.quoted($1) + Array(":".utf8) + $0 + Array("}".utf8)
+      [UInt8].object([(key: $1, value: $0)])
     }
     return wrapped
   }

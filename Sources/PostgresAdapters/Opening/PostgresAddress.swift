@@ -119,22 +119,9 @@
     }
 
     private static func decoded(_ text: Substring) throws(SyncError) -> String {
-      var bytes: [UInt8] = []
-      var utf8 = text.utf8[...]
-      while let byte = utf8.popFirst() {
-        guard byte == UInt8(ascii: "%") else {
-          bytes.append(byte)
-          continue
-        }
-        let digits = utf8.prefix(2)
-        guard digits.count == 2, let value = UInt8(String(Substring(digits)), radix: 16), value != 0 else {
-          throw invalid("A percent sign in it is not followed by two hexadecimal digits.")
-        }
-        bytes.append(value)
-        utf8 = utf8.dropFirst(2)
-      }
-      guard let decoded = String(validating: bytes, as: UTF8.self) else {
-        throw invalid("A part of it is not UTF-8.")
+      guard let decoded = String(percentEncoded: text), !decoded.utf8.contains(0) else {
+        throw invalid(
+          "A percent sign in it is not followed by two hexadecimal digits, or a part of it is not UTF-8.")
       }
       return decoded
     }
