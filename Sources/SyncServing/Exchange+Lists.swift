@@ -1,4 +1,5 @@
 import SyncCore
+import SyncJSON
 import SyncModels
 import SyncPorts
 

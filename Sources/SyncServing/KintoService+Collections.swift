@@ -1,4 +1,5 @@
 import SyncCore
+import SyncJSON
 import SyncModels
 
 // What is above the records: the root, the bucket and its collections.

@@ -1,4 +1,5 @@
 public import SyncCore
+import SyncJSON
 public import SyncModels
 public import SyncPorts
 import Synchronization

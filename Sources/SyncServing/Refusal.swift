@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// An answer of Kinto's shape that is not what was asked for.

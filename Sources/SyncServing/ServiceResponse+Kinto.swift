@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 extension ServiceResponse {

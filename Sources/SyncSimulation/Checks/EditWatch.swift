@@ -80,9 +80,9 @@ final class EditWatch: Sendable {
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {
       checkAuthor(of: conflict, before)
-      checkClock(of: conflict, before, after, incarnation)
-      // A form may also be overtaken by the app's own edit.
+      // A form may also be overtaken by the app's own edit. Both have stamps of the store's clock.
       if !isByApp {
+        checkClock(of: conflict, before, after, incarnation)
         checkHonesty(of: conflict, before, incarnation)
         checkBase(of: conflict, before, incarnation)
       }

@@ -378,12 +378,12 @@ final class RemoteEdits: Sendable {
     return value.isEmpty ? "" : ",\"\(field)\":\(value)"
   }
 
-  /// A badge that no other team has, or none. A team mostly keeps its badge.
+  /// A badge that no other team has, or none. A team keeps its badge, or gives it up.
   private func badge(of id: RecordID) -> String {
     guard shape.hazards.contains(.uniqueValues) else { return "" }
     let own = member(Badge.field, of: id)
     let number = choices.number(in: 1...4)
-    if number == 4 || !own.isEmpty && !choices.once(in: 3) { return own }
+    if number == 4 || !own.isEmpty && !choices.once(in: 2) { return own }
     let isTaken = remote.records(of: id.type).contains { key, payload in
       Badge(of: RecordID(type: id.type, key: key), in: payload)?.json == "\(number)"
     }

@@ -74,7 +74,8 @@ extension World {
     return id
   }
 
-  /// Sometimes a badge for a team without one, perhaps that of a team which is deleted with this edit.
+  /// Sometimes a badge for a team without one, perhaps that of a team which is deleted with this edit,
+  /// or keeps it.
   private func badge(for id: RecordID, _ batch: inout EditBatch) throws(SyncError) -> String? {
     guard shape.hazards.contains(.uniqueValues), id.type == "teams", choices.once(in: 2),
       try batch.record(id).flatMap({ Badge(of: id, in: $0.payload) }) == nil
@@ -82,8 +83,8 @@ extension World {
     let badge = "\(choices.number(in: 1...3))"
     for holder in try batch.records(Query("teams")) where holder.id != id {
       guard let held = Badge(of: holder.id, in: holder.payload), held.json == badge else { continue }
-      guard choices.once(in: 2) else { return nil }
-      try batch.delete(holder.id)
+      guard !choices.once(in: 3) else { return nil }
+      if choices.once(in: 2) { try batch.delete(holder.id) }
     }
     return badge
   }
