@@ -328,7 +328,7 @@ let package = Package(
       name: "canonical-sync-worker",
       dependencies: [
         "CanonicalSync", "SyncAdapters", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
-        "SQLiteAdapters", "SyncMaintenance", "CanonicalSyncToolSupport",
+        "PostgresAdapters", "SQLiteAdapters", "SyncMaintenance", "CanonicalSyncToolSupport",
       ],
       path: "Tests/sync-worker"),
     // Black-box tests of the tools, with real files and real processes.

@@ -7,6 +7,10 @@
   import KintoAdapters
   import InMemoryAdapters
 
+  #if Postgres
+    import PostgresAdapters
+  #endif
+
   /// A process's engine on the shared store, and its work.
   struct Worker {
     private let engine: SyncEngine
@@ -34,7 +38,7 @@
         // All workers are of one account, although each has a name of its own.
         account: "crew")
       name = orders.name
-      isDatabase = OpenedStore.isDatabase(orders.store)
+      isDatabase = Self.isDatabase(orders.store)
       self.stop = stop
       random = SplitMix64(seed: orders.seed)
     }
@@ -52,14 +56,35 @@
       var attempts = 0
       while true {
         do throws(SyncError) {
-          return try await OpenedStore.open(place).store
+          return try await store(at: place)
         } catch {
           attempts += 1
           let mayReturn = error.code == .storeFailure || error.code == .storeBusy
-          guard OpenedStore.isDatabase(place), mayReturn, attempts < 300 else { throw error }
+          guard isDatabase(place), mayReturn, attempts < 300 else { throw error }
           _ = try? await Task.sleep(for: .milliseconds(200))
         }
       }
+    }
+
+    /// What an address begins with if its store is to be one of a pool.
+    private static let pooled = "pool:"
+
+    private static func isDatabase(_ place: String) -> Bool {
+      place.hasPrefix(pooled) || OpenedStore.isDatabase(place)
+    }
+
+    private static func store(at place: String) async throws(SyncError) -> any LocalStore {
+      #if Postgres
+        if place.hasPrefix(pooled) {
+          let address = try PostgresAddress(String(place.dropFirst(pooled.count)))
+          let pool = try PostgresPool(address, configuration: .init(connectionCount: 4))
+          let store = try pool.store(inSchema: address.schema)
+          // It opens itself at its first use.
+          try await store.read { (snapshot) throws(SyncError) in _ = try snapshot.storeIdentity() }
+          return store
+        }
+      #endif
+      return try await OpenedStore.open(place).store
     }
 
     /// Edits and syncs in turn until it is asked to stop.

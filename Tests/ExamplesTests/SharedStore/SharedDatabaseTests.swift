@@ -22,7 +22,16 @@
     /// The seed of random decisions. Instants also depend on the machine.
     static let seed = environment["CANONICALSYNC_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
 
-    @Test func loseNothingAndDoubleNothingWhateverHappensToThem() async throws {
+    /// How the processes reach the database.
+    enum Way: String, CaseIterable {
+      case connections, pool, pooler
+
+      /// The ways that are possible here.
+      static var present: [Way] { Pooler.isThere ? allCases : [.connections, .pool] }
+    }
+
+    @Test(arguments: Way.present)
+    func loseNothingAndDoubleNothingWhateverHappensToThem(_ way: Way) async throws {
       let replay: Comment =
         "CANONICALSYNC_SEED=\(Self.seed) swift test --filter SharedDatabaseTests tries the same again"
       let cluster = try ThrowawayCluster()
@@ -34,8 +43,12 @@
         let store = "\(cluster.address)?schema=shared"
         try await OpenedStore.open(store).close()
         try Audit.begin(in: cluster)
+        let pooler =
+          way == .pooler ? try await Pooler("transaction", sessions: 8, before: cluster.address) : nil
+        defer { pooler?.stop() }
+        let place = "\(way == .connections ? "" : "pool:")\(pooler?.address ?? cluster.address)?schema=shared"
         var crew = try Crew(
-          of: 5, store: store, server: server, others: others, random: SplitMix64(seed: ~Self.seed))
+          of: 5, store: place, server: server, others: others, random: SplitMix64(seed: ~Self.seed))
         defer { crew.killAll() }
         var (round, cuts, restarts) = (0, 0, 0)
         // A run without these events would prove nothing.
@@ -62,7 +75,7 @@
         #expect(audit.doubleHolders == "0" && audit.returns == "0" && audit.repetitions == "0", replay)
         print(
           """
-          \(round) rounds, seed \(Self.seed): \(crew.kills) kills, \(crew.stops) stops, \(crew.takeovers) takeovers, \
+          \(way), \(round) rounds, seed \(Self.seed): \(crew.kills) kills, \(crew.stops) stops, \(crew.takeovers) takeovers, \
           \(cuts) cuts of all connections, \(restarts) restarts; \(account.made.count) edits, \(audit.summary), \
           failures \(account.failures)
           """)

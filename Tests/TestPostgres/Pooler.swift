@@ -1,31 +1,36 @@
 #if Postgres
-  import CanonicalSyncTestPostgres
   import CanonicalSyncTestProcesses
   import Foundation
 
-  /// PgBouncer in front of the database of the tests.
-  struct Pooler {
+  /// PgBouncer in front of a database of the tests.
+  package struct Pooler {
     private let process: ChildProcess
     private let folder: URL
-    let address: String
+    package let address: String
 
     /// Whether PgBouncer and the database are there.
-    static var isThere: Bool {
+    package static var isThere: Bool {
       let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
       return Database.isThere
         && folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/pgbouncer") }
     }
 
+    /// Starts it.
+    ///
     /// - Parameters:
     ///   - mode: PgBouncer's `pool_mode`.
     ///   - sessions: The number of sessions that it lends.
-    init(_ mode: String, sessions: Int = 20) async throws {
+    ///   - database: The address of the database.
+    package init(
+      _ mode: String, sessions: Int = 20, before database: String = Database.address
+    ) async throws {
       folder = FileManager.default.temporaryDirectory.appending(path: "pooler-\(UUID().uuidString)")
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
       process = try ChildProcess(
         [
-          root.appending(path: "servers/pgbouncer").path, folder.path, "\(Database.port())", mode,
-          "\(sessions)",
+          root.appending(path: "Tests/servers/pgbouncer").path, folder.path, "\(Database.port(in: database))",
+          mode, "\(sessions)",
         ],
         output: FileHandle.nullDevice, errors: FileHandle.nullDevice)
       let file = folder.appending(path: "port").path
@@ -38,7 +43,7 @@
       }
     }
 
-    func stop() {
+    package func stop() {
       process.send(SIGKILL)
       // What is left is a folder of small files.
       try? FileManager.default.removeItem(at: folder)
