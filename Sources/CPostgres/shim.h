@@ -19,6 +19,12 @@ static inline const char *cpostgres_state(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
 
+/// Whether a failure is PgBouncer's refusal of transactions. Its other failures have the same SQLSTATE.
+static inline int cpostgres_refuses_transactions(const PGresult *result) {
+  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  return message && strstr(message, "in statement pooling mode") != NULL;
+}
+
 /// Waits until a connection can be read or written, at most for some milliseconds; 1 if it can, -1 if it has no socket.
 static inline int cpostgres_wait(PGconn *connection, int is_writing, int milliseconds) {
   struct pollfd socket = {PQsocket(connection), is_writing ? POLLOUT : POLLIN, 0};

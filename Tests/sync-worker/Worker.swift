@@ -105,12 +105,26 @@
     /// Syncs alone, until the outbox is empty and no change arrives.
     func settle() async throws(SyncError) {
       for _ in 0..<10 {
-        let result = try await engine.sync()
+        let result = try await syncOnceFree()
         if let failure = result.failures.first { throw failure.error }
         let waiting = try await engine.status().reduce(0) { $0 + $1.pending }
         if waiting == 0, result.total.fetched == result.total.unchanged { return }
       }
       throw SyncError(.inconsistentData, during: "settling", "Ten syncs were not enough.")
+    }
+
+    /// Syncs once the lease of a killed process is over, which ends at once only with a connection.
+    private func syncOnceFree() async throws(SyncError) -> SyncResult {
+      var attempts = 0
+      while true {
+        do throws(SyncError) {
+          return try await engine.sync()
+        } catch {
+          attempts += 1
+          guard error.code == .syncAlreadyInProgress, attempts < 50 else { throw error }
+          _ = try? await Task.sleep(for: .milliseconds(100))
+        }
+      }
     }
 
     /// Syncs once; `false` if it could not.

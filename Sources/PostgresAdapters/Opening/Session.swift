@@ -115,12 +115,10 @@
     /// A session of another connection lacks prepared statements and tables.
     func explained(_ error: SyncError) -> SyncError {
       // One that keeps a session for each transaction is enough for a pool.
-      let ofPoolers =
-        settings.isLent
-        ? ["22012", "08P01"] : ["26000", "42P05", "42P01", "42883", "3F000", "22012", "08P01"]
-      guard session?.isPooled == true, let state = failure?.state, ofPoolers.contains(state) else {
-        return error
-      }
+      let ofPoolers = ["22012"] + (settings.isLent ? [] : ["26000", "42P05", "42P01", "42883", "3F000"])
+      guard session?.isPooled == true, let failure,
+        failure.isOfStatementPooling || ofPoolers.contains(failure.state)
+      else { return error }
       return refuseSession()
     }
 

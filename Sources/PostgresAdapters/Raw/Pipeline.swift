@@ -154,6 +154,7 @@
       self.init(
         state: cpostgres_state(result).map { String(cString: $0) } ?? "",
         isConnectionLost: PQstatus(handle) != CONNECTION_OK)
+      isOfStatementPooling = cpostgres_refuses_transactions(result) != 0
     }
   }
 #endif

@@ -11,6 +11,8 @@
     var connecting: String?
     /// The library's code for it; `nil` takes the one of the SQLSTATE.
     var code: SyncError.Code?
+    /// Whether a pooler lends sessions for single statements, and refuses transactions.
+    var isOfStatementPooling = false
 
     var description: String {
       let code = state.isEmpty ? "PostgreSQL" : "PostgreSQL \(state)"
