@@ -122,16 +122,26 @@ struct NeededValues: Sendable {
   /// - Complexity: O(1) without refused edits; otherwise it reads the records.
   func isAnyFreed(by copies: [Record], in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
     if values.isEmpty || copies.first?.id.type != type { return false }
-    let names = Array(values.keys)
-    for (copy, former) in zip(copies, try snapshot.records(withIDs: copies.map(\.id))) {
-      guard let former, let old = try? former.payload.values(of: names),
-        let new = try? copy.payload.values(of: names)
-      else { continue }
-      for (place, name) in names.enumerated() where old[place] != new[place] {
-        if values[name]?.contains(old[place]) ?? false { return true }
-      }
+    return zip(copies, try snapshot.records(withIDs: copies.map(\.id))).contains { copy, former in
+      former.map { isFreed(from: $0.payload, to: copy.payload) } ?? false
     }
-    return false
+  }
+
+  /// Whether a change takes one of these values from the withheld change before it.
+  func isFreed(by change: RecordChange, over withheld: RecordChange) -> Bool {
+    guard !values.isEmpty, case .upsert(let former) = withheld, former.id.type == type else { return false }
+    guard case .upsert(let copy) = change else { return true }
+    return isFreed(from: former.payload, to: copy.payload)
+  }
+
+  private func isFreed(from former: Payload, to payload: Payload) -> Bool {
+    let names = Array(values.keys)
+    guard let old = try? former.values(of: names), let new = try? payload.values(of: names) else {
+      return false
+    }
+    return names.enumerated().contains { place, name in
+      old[place] != new[place] && values[name]?.contains(old[place]) ?? false
+    }
   }
 }
 

@@ -42,7 +42,11 @@ extension Sweep {
       rounds.note(circles.deleted)
     } while try rounds.end()
     var last: WithheldChange.Key?
-    repeat { last = try forgetUnlisted(after: last, in: transaction) } while last != nil
+    repeat {
+      let portion = try forgetUnlisted(after: last, in: transaction)
+      if !portion.tally.freed.isEmpty { tallies.append(portion.tally) }
+      last = portion.end
+    } while last != nil
     return tallies
   }
 }

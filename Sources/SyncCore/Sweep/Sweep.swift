@@ -85,15 +85,17 @@ struct Sweep: Sendable {
   }
 
   /// Releases one portion of the withheld changes from before the listing that it lacked.
-  ///
-  /// - Returns: The key after which the next portion begins; `nil` after the last.
   func forgetUnlisted(
     after key: WithheldChange.Key?, in transaction: any StoreTransaction
-  ) throws(SyncError) -> WithheldChange.Key? {
+  ) throws(SyncError) -> Portion<WithheldChange.Key> {
     let entries = try transaction.portion(withheld: entity.type, Self.forgettable, after: key)
     let gone = entries.filter { isUnlisted($0) }
-    if !gone.isEmpty { try transaction.release(gone.map(\.key)) }
-    return entries.last?.key
+    var portion = Portion(end: entries.last?.key)
+    if !gone.isEmpty {
+      try transaction.release(gone.map(\.key))
+      portion.tally.noteFreed(entity.type)
+    }
+    return portion
   }
 
   private func isMissedBefore(_ entry: WithheldChange) -> Bool {

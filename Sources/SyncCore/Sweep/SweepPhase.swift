@@ -82,7 +82,7 @@ struct SweepPhase: SyncPhase {
     } while try rounds.end()
     return try await session.walk(of: sweep.entity.type) {
       (transaction, start: WithheldChange.Key?) throws(SyncError) in
-      Portion(end: try sweep.forgetUnlisted(after: start, in: transaction))
+      try sweep.forgetUnlisted(after: start, in: transaction)
     }
   }
 
