@@ -27,8 +27,8 @@ struct MergeContext {
   var markPass: Int64?
   /// Whether changes wait for the publication of the whole type.
   var stages: Bool
-  /// What the refused edits of the pass's type may need; mostly nothing.
-  var needed = NeededValues()
+  /// What the refused edits of the pass's type need; mostly nothing.
+  var needed: NeededValues?
   /// Records that appear together or are deleted together.
   ///
   /// References between them do not delay any of them.

@@ -228,7 +228,7 @@ private struct PullRun {
       markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)
     context.ownCopies = commit.page.ownCopies
-    context.needed = starts[entity.type]?.needed ?? NeededValues()
+    context.needed = starts[entity.type]?.needed
     return context
   }
 
@@ -276,7 +276,7 @@ struct PullStart: Sendable {
   var checkpoint: Checkpoint?
   var status: PassOutcomes
   /// What the edits need that the remote has refused so far.
-  var needed: NeededValues
+  var needed: NeededValues?
   var settings: PullMachine.Settings
 
   /// Reads the starts of some types.
@@ -293,7 +293,7 @@ struct PullStart: Sendable {
         starts[entity.type] = PullStart(
           checkpoint: try snapshot.checkpoint(for: entity.type),
           status: try PassOutcomes.load(for: entity.type, from: snapshot),
-          needed: try NeededValues(of: entity.type, in: snapshot),
+          needed: environment.sink == nil ? nil : try NeededValues(of: entity.type, in: snapshot),
           settings: PullMachine.Settings(
             scope: scope, capabilities: source.capabilities(of: entity.type), pageSize: options.pageSize,
             pagesAhead: options.pagesAhead, retry: options.retry,

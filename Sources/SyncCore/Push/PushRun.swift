@@ -298,8 +298,9 @@ struct PushRun {
       session.report(outcome, of: group.type)
       for (id, reason) in outcome.refusals { refusals[id] = reason }
       for (place, result) in zip(group.places, outcome.results) { results[place] = result }
+      // The remote's record has changed: by the edit, or by another client's, which won.
       if group.places.contains(where: {
-        results[$0] == .accepted && answers[$0].entry.base.record != nil
+        [.accepted, .lost].contains(results[$0]) && answers[$0].entry.base.record != nil
       }) {
         session.progress.freed.insert(group.type)
       }

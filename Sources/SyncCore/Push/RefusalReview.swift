@@ -45,9 +45,7 @@ extension SyncSession {
     // Mostly no edit is left after a push.
     for pending in try await pendingEdits(of: entities) {
       let isAny = try await write { (transaction) throws(SyncError) in
-        try transaction.makeDue(pending.type) {
-          $0.isRefused && $0.sent == nil && !EditFailure.isReason(of: $0) && !$0.isHeldByTheApp
-        }
+        try transaction.makeDue(pending.type, where: \.mayBeAccepted)
       }
       if isAny { reconsidered.append(pending) }
     }
@@ -85,43 +83,46 @@ extension StoreTransaction {
 
 /// The texts and numbers that refused edits of a type give their records, each of which another record
 /// may have, and the remote accepts once.
-struct NeededValues: Sendable {
-  private var type: RecordType?
-  private var values: [FieldName: Set<FieldValue>] = [:]
+final class NeededValues: Sendable {
+  private let type: RecordType
+  private let values: [FieldName: Set<FieldValue>]
 
-  /// Creates the values of no edit.
-  init() {}
-
-  /// Reads the refused edits of a type.
+  /// Reads the refused edits of a type; `nil` if they need nothing.
   ///
   /// - Complexity: O(*n*) in the type's pending edits.
-  init(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
-    guard try snapshot.outboxCount(type) > 0 else { return }
-    self.type = type
+  init?(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
+    guard try snapshot.outboxCount(type) > 0 else { return nil }
+    var values: [FieldName: Set<FieldValue>] = [:]
     var portions = snapshot.portions(outbox: type)
     while let entries = try portions.next() {
-      for entry in entries where entry.isRefused { add(entry) }
+      for entry in entries where entry.mayBeAccepted {
+        for (name, value) in Self.values(of: entry) { values[name, default: []].insert(value) }
+      }
     }
+    if values.isEmpty { return nil }
+    (self.type, self.values) = (type, values)
   }
 
-  private mutating func add(_ entry: OutboxEntry) {
-    guard let members = entry.edit.content.payload.flatMap({ try? FieldMap($0) }) else { return }
+  private static func values(of entry: OutboxEntry) -> [(FieldName, FieldValue)] {
+    guard let members = entry.edit.content.payload.flatMap({ try? FieldMap($0) }) else { return [] }
     let base = entry.base.record.flatMap { try? FieldMap($0.payload) } ?? FieldMap()
-    for name in members.fields where members[name] != base[name] && name != .editStamp {
-      guard let json = members[name].flatMap({ try? JSONValueSlice(checking: $0) }) else { continue }
+    return members.fields.compactMap { name in
+      guard members[name] != base[name], name != .editStamp,
+        let json = members[name].flatMap({ try? JSONValueSlice(checking: $0) })
+      else { return nil }
       let value = FieldValue(json)
-      switch value {
-      case .null, .boolean, .composite: break
-      case .integer, .double, .string: values[name, default: []].insert(value)
+      return switch value {
+      case .null, .boolean, .composite: nil
+      case .integer, .double, .string: (name, value)
       }
     }
   }
 
   /// Whether one of some copies ends with another value where its record has one of these.
   ///
-  /// - Complexity: O(1) without refused edits; otherwise it reads the records.
+  /// It reads the records.
   func isAnyFreed(by copies: [Record], in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
-    if values.isEmpty || copies.first?.id.type != type { return false }
+    if copies.first?.id.type != type { return false }
     return zip(copies, try snapshot.records(withIDs: copies.map(\.id))).contains { copy, former in
       former.map { isFreed(from: $0.payload, to: copy.payload) } ?? false
     }
@@ -129,7 +130,7 @@ struct NeededValues: Sendable {
 
   /// Whether a change takes one of these values from the withheld change before it.
   func isFreed(by change: RecordChange, over withheld: RecordChange) -> Bool {
-    guard !values.isEmpty, case .upsert(let former) = withheld, former.id.type == type else { return false }
+    guard case .upsert(let former) = withheld, former.id.type == type else { return false }
     guard case .upsert(let copy) = change else { return true }
     return isFreed(from: former.payload, to: copy.payload)
   }
@@ -146,6 +147,9 @@ struct NeededValues: Sendable {
 }
 
 extension OutboxEntry {
+  /// Whether the remote has refused the edit, and may accept it once other records have changed.
+  var mayBeAccepted: Bool { isRefused && sent == nil && !EditFailure.isReason(of: self) && !isHeldByTheApp }
+
   /// Whether the remote has refused the edit.
   var isRefused: Bool { if case .refused = state { true } else { false } }
 }

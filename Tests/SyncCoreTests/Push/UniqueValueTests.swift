@@ -152,7 +152,7 @@ struct UniqueValueTests {
     case "updated": world.remote.upsert("readings", "parked", #"{"id":"parked","meter":"none","slot":2}"#)
     default:
       world.remote.wipe("readings")
-      world.remote.expireTokens()
+      world.remote.upsert("readings", "other", #"{"id":"other","slot":3}"#)
     }
     for _ in 0..<3 { _ = try await world.engine.sync() }
     #expect(world.there("readings").keys.contains("new"))
