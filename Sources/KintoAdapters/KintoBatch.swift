@@ -11,11 +11,11 @@ enum KintoBatch {
     /// The request for a change; it applies only to the change's base state.
     init(_ change: OutgoingChange, path: String) throws(SyncError) {
       let method = change.content == .deletion ? "DELETE" : "PUT"
-      // A deletion, too, must not hit a state that was never seen here.
       let condition: KeyValuePairs =
         if let tag = change.base.record.flatMap(Self.tag) {
           ["If-Match": [UInt8].json("\"\(tag)\"")]
         } else {
+          // A deletion, too, must not hit a state that was never seen here.
           ["If-None-Match": [UInt8].json("*")]
         }
       var members: [(key: String, value: [UInt8])] = [

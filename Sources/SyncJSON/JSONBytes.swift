@@ -1,6 +1,6 @@
-/// JSON that is written once, from the values inwards.
+/// JSON that is made of its parts, from the values outwards.
 ///
-/// Each value's bytes are copied once for each level around it.
+/// A value's bytes are copied once for each level around it.
 extension [UInt8] {
   package static func json(_ text: String) -> [UInt8] { JSONString.quoted(text) }
 

@@ -25,6 +25,20 @@ let package = Package(
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
       ]),
+    .executableTarget(
+      name: "Typed",
+      dependencies: [
+        "CRecords",
+        .product(name: "CanonicalSync", package: "CanonicalSync"),
+        .product(name: "SQLiteAdapters", package: "CanonicalSync"),
+        .product(name: "SyncAdapters", package: "CanonicalSync"),
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
