@@ -176,7 +176,9 @@
           ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("enable_hashjoin", "off"),
           ("enable_mergejoin", "off"), ("enable_bitmapscan", "off"),
         ]
-      case .reading, .listening: parameters.append(("plan_cache_mode", "force_custom_plan"))
+      // The server plans a lookup by key five times, and then keeps its plan, because planning takes
+      // longer than the lookup. Statements with a condition are not kept.
+      case .reading, .listening: break
       }
       return parameters
     }

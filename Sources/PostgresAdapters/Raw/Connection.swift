@@ -160,7 +160,7 @@
     {
       let start = transaction.start
       if start == nil, pending.isEmpty, statements.isEmpty { return [] }
-      if transaction.isOneRead {
+      if transaction.isAloneRead {
         memory.forecast.countMiss()
         throw outdate()
       }

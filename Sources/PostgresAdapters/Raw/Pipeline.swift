@@ -18,8 +18,16 @@
     }
 
     private let handle: OpaquePointer
+    /// A statement that the server keeps.
+    private struct Kept {
+      let name: String
+      var uses = 0
+    }
+
     /// The statements that the server keeps, by their text.
-    private var names: [String: String] = [:]
+    private var kept: [String: Kept] = [:]
+    /// After so many uses a statement is planned anew: its table may have grown since.
+    private static let mostUses = 200
     private var nextName = 0
     private var nextNumber = 0
     private var expected: ArraySlice<Expected> = []
@@ -44,17 +52,12 @@
     @discardableResult
     mutating func send(_ statement: Statement, isWanted: Bool = false) throws(PostgresFailure) -> Int {
       guard isUnderWay || PQenterPipelineMode(handle) == 1 else { throw .lost }
-      if let prefix, statement.isKept, names[statement.sql] == nil {
-        // Prepared just before its first use, on the same way.
-        nextName += 1
-        guard PQsendPrepare(handle, "\(prefix)_\(nextName)", statement.sql, 0, nil) == 1 else { throw .lost }
-        names[statement.sql] = "\(prefix)_\(nextName)"
-        expected.append(.preparation(sql: statement.sql))
-      }
+      var name: String?
+      if let prefix, statement.isKept { name = try preparedName(of: statement.sql, prefix) }
       let isSent = statement.parameters.withPointers { values, lengths in
         let count = Int32(lengths.count)
         let formats = [Int32](repeating: 1, count: lengths.count)
-        if statement.isKept, let name = names[statement.sql] {
+        if let name {
           return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
         }
         return PQsendQueryParams(handle, statement.sql, count, nil, values, lengths, formats, 1) == 1
@@ -63,6 +66,26 @@
       nextNumber += 1
       expected.append(.result(number: isWanted ? nextNumber : nil))
       return nextNumber
+    }
+
+    /// Prepares a statement just before its first use, on the same way.
+    private mutating func preparedName(of sql: String, _ prefix: String) throws(PostgresFailure) -> String {
+      if var known = kept[sql] {
+        known.uses += 1
+        if known.uses < Self.mostUses {
+          kept[sql] = known
+          return known.name
+        }
+        let forget = "DEALLOCATE \"\(known.name)\""
+        guard PQsendQueryParams(handle, forget, 0, nil, nil, nil, nil, 1) == 1 else { throw .lost }
+        expected.append(.result(number: nil))
+      }
+      nextName += 1
+      let name = "\(prefix)_\(nextName)"
+      guard PQsendPrepare(handle, name, sql, 0, nil) == 1 else { throw .lost }
+      kept[sql] = Kept(name: name)
+      expected.append(.preparation(sql: sql))
+      return name
     }
 
     /// Ends a part, and passes it on without waiting for results.
@@ -124,15 +147,15 @@
       }
       guard PQstatus(handle) == CONNECTION_OK, result != nil else {
         PQclear(result)
-        throw PostgresFailure(state: failure?.state ?? "", isConnectionLost: true)
+        throw (failure ?? .lost).losingConnection
       }
       switch expected.removeFirst() {
       case .synchronization:
         PQclear(result)
-        guard status == PGRES_PIPELINE_SYNC else { throw .lost }
+        guard status == PGRES_PIPELINE_SYNC else { throw (failure ?? .lost).losingConnection }
         return
       case .preparation(let sql):
-        if !isDone { names[sql] = nil }
+        if !isDone { kept[sql] = nil }
         PQclear(result)
       case .result(let number):
         if isDone, let number, let result {
@@ -148,6 +171,13 @@
 
   extension PostgresFailure {
     static let lost = PostgresFailure(state: "", isConnectionLost: true)
+
+    /// The failure, after which the connection is lost too.
+    fileprivate var losingConnection: PostgresFailure {
+      var failure = self
+      failure.isConnectionLost = true
+      return failure
+    }
 
     /// The failure that a result reports.
     init(of result: OpaquePointer?, on handle: OpaquePointer) {

@@ -25,7 +25,7 @@
     let update: String
     let states: String
     let byID: String
-    private let one: String
+    private let alone: (one: String, several: String)
     let touch: String
     let delete: String
 
@@ -90,10 +90,18 @@
         SELECT \(recordColumns), k.n FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
         JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
         """
-      one = """
-        SELECT h.*, \(recordColumns) FROM (\(StoreHeader.sql)) AS h LEFT JOIN \(name) AS r \
-        ON r.id = $2::bytea AND r.rest = $3::bytea AND r.payload IS NOT NULL
+      let header = "(\(StoreHeader.sql)) AS h"
+      alone = (
         """
+        SELECT h.*, \(recordColumns) FROM \(header) LEFT JOIN \(name) AS r \
+        ON r.id = $2::bytea AND r.rest = $3::bytea AND r.payload IS NOT NULL
+        """,
+        """
+        SELECT h.*, \(recordColumns), k.n FROM \(header) \
+        LEFT JOIN (unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
+        JOIN \(name) AS r ON \(Self.sameKey) AND r.payload IS NOT NULL) ON true
+        """
+      )
       let versions = "unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[])"
       touch = """
         UPDATE \(name) AS r SET version_epoch = k.epoch, version_sequence = k.sequence, \
@@ -109,11 +117,14 @@
         """
     }
 
-    /// Reads the store's header, and the record of a key in the columns behind it.
-    func one(_ key: String, writer: [UInt8]) -> Statement {
-      Statement(one) {
+    /// Reads the store's header, and in the columns behind it the records of some ids of the type.
+    ///
+    /// For several ids, a record's place follows, from one on. Without any record these columns are
+    /// null.
+    func alone(_ ids: [RecordID], writer: [UInt8]) -> Statement {
+      Statement(ids.count == 1 ? alone.one : alone.several) {
         $0.add(bytes: writer)
-        $0.add(StoredKey(key))
+        if ids.count == 1 { $0.add(StoredKey(ids[0].key)) } else { $0.add(keys: ids, at: Array(ids.indices)) }
       }
     }
 

@@ -24,10 +24,10 @@
           assume(
             header, using: [], begin: beginning(Self.isolated),
             readHeader: StoreHeader.statement(settings.writer),
-            context, mayReadAlone: memory.forecast.isOneRecord)
+            context, mayReadAlone: memory.forecast.isAlone)
           let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
           guard let start = transaction.start else {
-            memory.forecast.countRead(isOneRecord: transaction.isOneRead)
+            memory.forecast.countRead(isAlone: transaction.isAloneRead)
             return try endRead(result)
           }
           // A header that was read since the call began is as good as a later one.
@@ -48,7 +48,7 @@
         return try result.get()
       }
       guard case .begun(let header) = transaction else {
-        // A read of one record that failed has begun nothing.
+        // A read of some records alone that failed has begun nothing.
         if case .none = transaction, case .failure(let error) = result { throw error }
         throw outdate()
       }

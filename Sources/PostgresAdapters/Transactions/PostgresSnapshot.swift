@@ -39,15 +39,19 @@
     func writeMarks() {}
 
     func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?] {
-      if ids.count == 1, let table = catalog.tables[ids[0].type],
-        let row = try connection.readAlone({ table.one(ids[0].key, writer: $0) }, of: ids[0].type)
+      var records = [Record?](repeating: nil, count: ids.count)
+      let places = ids.placesByType()
+      if places.count == 1, let table = catalog.tables[places[0].type],
+        let rows = try connection.readAlone({ table.alone(ids, writer: $0) }, of: places[0].type)
       {
         let start = StoreHeader.columnCount
-        let isAbsent = row.isNull(start + EntityTable.payloadColumn)
-        return [isAbsent ? nil : row.record(of: table, from: start)]
+        for row in try rows.map({ $0 }) where !row.isNull(start + EntityTable.payloadColumn) {
+          let place = ids.count == 1 ? 0 : Int(row.integer(start + table.recordColumnCount)) - 1
+          records[place] = row.record(of: table, from: start)
+        }
+        return records
       }
-      var records = [Record?](repeating: nil, count: ids.count)
-      for (type, places) in ids.placesByType() {
+      for (type, places) in places {
         guard let table = catalog.tables[type] else { continue }
         let rows = try query(table.byID, during: "reading \(type)") { $0.add(keys: ids, at: places) }
         for row in try rows.map({ $0 }) {

@@ -7,7 +7,7 @@
   /// that begin it go to the server with its first own statement. What the body used of the header
   /// is then compared with the header as the transaction finds it. If they differ, the transaction
   /// is outdated, and runs again. A body that needs no statement costs one in place of three, and so
-  /// does one that reads one record.
+  /// does one that reads records of one type by their ids, once.
   enum TransactionState {
     /// There is none.
     case none
@@ -15,7 +15,7 @@
     case assumed(TransactionStart)
     /// The server has begun the transaction, and read the header.
     case begun(StoreHeader)
-    /// One statement has read the header and a record. Nothing more can be read with them.
+    /// One statement has read the header and some records. Nothing more can be read with them.
     case read(StoreHeader)
     /// The body saw something that another transaction had changed.
     case outdated
@@ -27,7 +27,7 @@
 
     var isAssumed: Bool { start != nil }
 
-    var isOneRead: Bool {
+    var isAloneRead: Bool {
       if case .read = self { true } else { false }
     }
 
@@ -47,23 +47,23 @@
     /// What the body has used of the header.
     var used: StoreHeader.Parts
     var layout: Int
-    /// Whether the first record may be read without a transaction.
+    /// Whether the first records may be read without a transaction.
     var mayReadAlone = false
   }
 
-  /// Whether the next read is expected to be of one record, as most were lately.
+  /// Whether the next read is expected to be over with its first records, as most were lately.
   struct ReadForecast {
     private var misses = 0
     private var pause = 0
 
-    var isOneRecord: Bool { pause == 0 }
+    var isAlone: Bool { pause == 0 }
 
-    /// Counts a read that was over with its first record, or that began a transaction.
-    mutating func countRead(isOneRecord: Bool) {
-      if isOneRecord { misses = 0 } else if pause > 0 { pause -= 1 }
+    /// Counts a read that was over with its first records, or that began a transaction.
+    mutating func countRead(isAlone: Bool) {
+      if isAlone { misses = 0 } else if pause > 0 { pause -= 1 }
     }
 
-    /// Counts a read of one record whose body went on, and has to run again.
+    /// Counts a read that had its first records alone and went on, so that it has to run again.
     mutating func countMiss() {
       misses = min(misses + 1, 8)
       pause = 1 << misses
@@ -96,15 +96,15 @@
       return try StoreHeader(rows, layout: layout)
     }
 
-    /// Reads one record together with the header, if nothing was read before.
+    /// Reads some records together with the header, if nothing was read before.
     ///
     /// The statement is a transaction of its own, which sees one state of both. A body that goes on to
     /// read more runs again, in a transaction.
     ///
-    /// - Returns: The row with the record's columns after the header's; `nil` if the transaction has to
-    ///   be begun.
+    /// - Returns: The rows with records' columns after the header's; `nil` if the transaction has to be
+    ///   begun.
     func readAlone(_ statement: (_ writer: [UInt8]) -> Statement, of type: RecordType) throws(SyncError)
-      -> ResultRow?
+      -> ResultRows?
     {
       guard let start = transaction.start, start.mayReadAlone, !hasPending else { return nil }
       transaction = .none
@@ -113,7 +113,7 @@
       let rows = try result(of: number, during: operation)
       try compare(start, with: rows)
       if case .begun(let header) = transaction { transaction = .read(header) }
-      return rows.first
+      return rows
     }
 
     /// Compares the header with what the transaction has used of it.

@@ -17,6 +17,8 @@ struct RunEnvironment: Sendable {
   var priorities: PriorityBoard
   /// Hears of others' commits, for all who observe the store by this engine.
   var commits: CommitPoll
+  /// Reads single records for all who do so by this engine.
+  var singleReads: CoalescedReads
   /// The attempts of this engine, observed by ``SyncCoordinator``.
   var attempts = ValueFeed(Attempts())
   /// The jitter of pauses.

@@ -67,7 +67,8 @@ public final class SyncEngine: Sendable {
     self.environment = RunEnvironment(
       schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       account: account, connectivity: connectivity,
-      priorities: PriorityBoard(), commits: CommitPoll(store, clock: clock), random: RandomBits(random),
+      priorities: PriorityBoard(), commits: CommitPoll(store, clock: clock),
+      singleReads: CoalescedReads(store), random: RandomBits(random),
       emit: { hub.emit($0) }, upgrades: upgrades)
   }
 
@@ -211,7 +212,7 @@ public final class SyncEngine: Sendable {
   public var records: LocalRecords {
     let hub = hub
     return LocalRecords(
-      schema: schema, environment.commits,
+      schema: schema, environment.commits, environment.singleReads,
       subscribe: { hub.subscribe().subscription }, emit: { hub.emit($0) })
   }
 

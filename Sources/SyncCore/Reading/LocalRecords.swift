@@ -12,6 +12,7 @@ public struct LocalRecords: Sendable {
   let store: any LocalStore
   let schema: SyncSchema
   private let poll: CommitPoll
+  private let single: CoalescedReads
   private let subscribe: (@Sendable () -> EventSequence.Subscription)?
   let emit: @Sendable (SyncEvent) -> Void
 
@@ -26,17 +27,19 @@ public struct LocalRecords: Sendable {
     store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration> = ContinuousClock(),
     emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) {
-    self.init(schema: schema, CommitPoll(store, clock: clock), subscribe: nil, emit: emit)
+    self.init(
+      schema: schema, CommitPoll(store, clock: clock), CoalescedReads(store), subscribe: nil, emit: emit)
   }
 
   /// Creates a reader that hears an engine's events.
   init(
-    schema: SyncSchema, _ poll: CommitPoll,
+    schema: SyncSchema, _ poll: CommitPoll, _ single: CoalescedReads,
     subscribe: (@Sendable () -> EventSequence.Subscription)?, emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     store = poll.store
     self.schema = schema
     self.poll = poll
+    self.single = single
     self.subscribe = subscribe
     self.emit = emit
   }
@@ -125,13 +128,11 @@ public struct LocalRecords: Sendable {
 
   /// Returns the live record with a key, if there is one.
   ///
+  /// Calls that come while others are under way share the store's transactions.
+  ///
   /// - Throws: ``SyncError`` with code `undecodable` for a record that does not decode.
   public func find<T: SyncedRecord>(_ type: T.Type, key: String) async throws(SyncError) -> Stored<T>? {
-    let id = RecordID(type: T.recordType, key: key)
-    let read = try await store.read { (snapshot) throws(SyncError) in
-      try ReadRecords(try [snapshot.record(id)].compactMap(\.self), of: id.type, in: snapshot)
-    }
-    return try decoded(read, as: type).complete().first
+    try await find(type, [key])
   }
 
   /// Returns the live record of an `id`, if there is one.
@@ -143,11 +144,16 @@ public struct LocalRecords: Sendable {
   public func find<T: SyncedRecord & Identifiable>(
     _ type: T.Type, id: T.ID
   ) async throws(SyncError) -> Stored<T>? where T.ID: RecordKey {
-    let read = try await store.read { (snapshot) throws(SyncError) in
-      let id = RecordID(type: T.recordType, key: try snapshot.key(of: id, type, .invalidConfiguration))
-      return try ReadRecords(try [snapshot.record(id)].compactMap(\.self), of: id.type, in: snapshot)
-    }
-    return try decoded(read, as: type).complete().first
+    let keys = T.keys(of: id)
+    if keys.isEmpty { throw .hasOtherKeys(T.recordType, .invalidConfiguration) }
+    return try await find(type, keys)
+  }
+
+  private func find<T: SyncedRecord>(
+    _ type: T.Type, _ keys: [String]
+  ) async throws(SyncError) -> Stored<T>? {
+    let found = try await single.find(keys.map { RecordID(type: T.recordType, key: $0) })
+    return try decoded(ReadRecords(found), as: type).complete().first
   }
 
   /// Returns the number of live records that satisfy a condition.
@@ -242,14 +248,18 @@ extension StoreSnapshot {
     of id: T.ID, _ type: T.Type, _ code: SyncError.Code = .invalidEdit
   ) throws(SyncError) -> String where T.ID: RecordKey {
     let keys = T.keys(of: id)
-    guard let first = keys.first else {
-      throw SyncError(
-        code, during: "finding a record of \(T.recordType)",
-        "The type's coding says that id is not the record's key: name the key.")
-    }
+    guard let first = keys.first else { throw .hasOtherKeys(T.recordType, code) }
     if keys.count == 1 { return first }
     let found = try records(withIDs: keys.map { RecordID(type: T.recordType, key: $0) })
     return found.compactMap { $0?.id.key }.first ?? first
+  }
+}
+
+extension SyncError {
+  fileprivate static func hasOtherKeys(_ type: RecordType, _ code: Code) -> SyncError {
+    SyncError(
+      code, during: "finding a record of \(type)",
+      "The type's coding says that id is not the record's key: name the key.")
   }
 }
 
@@ -266,6 +276,12 @@ struct ReadRecords: Equatable {
     self.records = records
     let ids = try snapshot.outboxCount(type) == 0 ? [] : records.map(\.id)
     edits = try Self.states(of: ids, in: snapshot)
+  }
+
+  /// One record, or none.
+  init(_ found: CoalescedReads.Found) {
+    records = found.record.map { [$0] } ?? []
+    edits = found.record.flatMap { record in found.edit.map { [record.id: $0] } } ?? [:]
   }
 
   static func states(
