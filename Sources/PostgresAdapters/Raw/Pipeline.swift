@@ -72,7 +72,8 @@
     private mutating func preparedName(of sql: String, _ prefix: String) throws(PostgresFailure) -> String {
       if var known = kept[sql] {
         known.uses += 1
-        if known.uses < Self.mostUses {
+        // Nothing may be sent before what begins a transaction, which has no plan.
+        if known.uses < Self.mostUses || sql.hasPrefix("BEGIN") {
           kept[sql] = known
           return known.name
         }

@@ -196,6 +196,11 @@ extension StoreSnapshot {
   /// Returns the live record of an id, perhaps under a key of the remote's own.
   func record(_ id: RecordID) throws(SyncError) -> Record? {
     if let record = try records(withIDs: [id]).first ?? nil { return record }
+    return try movedRecord(id)
+  }
+
+  /// Returns the live record of a former id, under the key of the remote's own.
+  func movedRecord(_ id: RecordID) throws(SyncError) -> Record? {
     let present = try present(id)
     return present == id ? nil : try records(withIDs: [present]).first ?? nil
   }

@@ -139,18 +139,24 @@ final class CoalescedReads: Sendable {
   private func read(_ wanted: [[RecordID]]) async throws(SyncError) -> [Found] {
     try await store.read { (snapshot) throws(SyncError) in
       // Many readers may ask for one record.
-      var records: [RecordID: Record] = [:]
       let ids = wanted.count == 1 ? wanted[0] : Array(Set(wanted.joined()))
+      var records: [RecordID: Record] = [:]
       for case let record? in try snapshot.records(withIDs: ids) { records[record.id] = record }
+      var found: [Found] = []
+      for ids in wanted {
+        var record = ids.lazy.compactMap { records[$0] }.first
+        // An app may hold a key that the remote has replaced by one of its own.
+        if record == nil, let id = ids.first { record = try snapshot.movedRecord(id) }
+        found.append(Found(record: record))
+      }
+      let live = Set(found.compactMap(\.record?.id))
       var edited: [RecordID] = []
-      for type in Set(records.keys.map(\.type)) where try snapshot.outboxCount(type) > 0 {
-        edited += records.keys.filter { $0.type == type }
+      for type in Set(live.map(\.type)) where try snapshot.outboxCount(type) > 0 {
+        edited += live.filter { $0.type == type }
       }
       let edits = try ReadRecords.states(of: edited, in: snapshot)
-      return wanted.map { ids in
-        let id = ids.first { records[$0] != nil }
-        return Found(record: id.flatMap { records[$0] }, edit: id.flatMap { edits[$0] })
-      }
+      for place in found.indices { found[place].edit = found[place].record.flatMap { edits[$0.id] } }
+      return found
     }
   }
 }
