@@ -283,6 +283,8 @@ public struct RESTAPI: Hashable, Sendable {
     /// `If-Match` with the `ETag` that a look at the record gave.
     case etag
     /// The version of the base, in the sent record. The API compares it, and answers 409 or 412.
+    ///
+    /// An edit that is sent by PATCH then takes one request instead of two.
     case version
   }
 }

@@ -14,7 +14,7 @@ public import SyncPorts
 /// lost: the edit counts as accepted. If it is in another state than the edit's base, the edit is a
 /// conflict. The write then carries the description's precondition, so that another client cannot
 /// come between; 409 and 412 are conflicts with the record as it is then. A deletion that finds no
-/// record is done.
+/// record is done. A PATCH with the base's version needs no look: the API compares the version.
 ///
 /// - Note: Without a precondition, a write of another client between the look and ours is lost.
 /// - Note: A type without ``RESTAPI/Collection/push`` refuses every edit.
@@ -39,7 +39,7 @@ public final class RESTSink: RemoteRecordSink {
     keepsUnknownMembers = source.api.keepsUnknownMembers
   }
 
-  /// Returns a limit of forty edits, each of which takes two requests or more.
+  /// Returns a limit of forty edits, most of which take two requests or more.
   ///
   /// It is one edit where the API makes records: of several, a lost answer would leave all in doubt.
   public func limits() -> SinkLimits {
@@ -71,19 +71,17 @@ public final class RESTSink: RemoteRecordSink {
     var rest = Array(edits.indices)
     var pauses = 0
     while !rest.isEmpty {
-      let batch = rest.prefix(max(1, width))
       var failure: SyncError?
-      for (place, result) in await Self.send(batch.map { ($0, edits[$0]) }) {
+      for (place, result) in await Self.send(rest.map { ($0, edits[$0]) }, atOnce: width) {
         switch result {
-        case .success(let outcome): outcomes[place] = outcome
+        case .success(let outcome):
+          outcomes[place] = outcome
+          pauses = 0
         case .failure(let error): failure = failure ?? error
         }
       }
       rest.removeAll { outcomes[$0] != nil }
-      guard let failure else {
-        pauses = 0
-        continue
-      }
+      guard let failure else { continue }
       if outcomes.allSatisfy({ $0 == nil }) { throw failure }
       if let pause = failure.retryAfter, pause <= Self.longestPause, pauses < Self.mostPauses {
         pauses += 1
@@ -94,16 +92,23 @@ public final class RESTSink: RemoteRecordSink {
     return outcomes.compactMap(\.self)
   }
 
-  /// Sends some edits side by side; their results in the order of the edits.
+  /// Sends edits, some side by side, until one fails; their results in the order of the edits.
   private static func send(
-    _ edits: [(Int, RESTEdit)]
+    _ edits: [(Int, RESTEdit)], atOnce width: Int
   ) async -> [(place: Int, result: Result<PushOutcome, SyncError>)] {
     await withTaskGroup(of: (Int, Result<PushOutcome, SyncError>).self) { group in
-      for (place, edit) in edits {
+      var waiting = edits[...]
+      func sendNext() {
+        guard let (place, edit) = waiting.popFirst() else { return }
         group.addTask { (place, await edit.result(during: operation)) }
       }
+      for _ in 0..<width { sendNext() }
       var results: [(place: Int, result: Result<PushOutcome, SyncError>)] = []
-      for await (place, result) in group { results.append((place, result)) }
+      for await (place, result) in group {
+        results.append((place, result))
+        if case .failure = result { waiting = [] }
+        sendNext()
+      }
       return results.sorted { $0.place < $1.place }
     }
   }
@@ -155,6 +160,16 @@ struct RESTEdit: Sendable {
     guard let address = records.requests.record(change.id.key, path: request.path) else {
       return .refused(reason: "The key cannot be part of an address.")
     }
+    if needsNoLook {
+      let response = try await write(request, to: address, [:], onto: nil, during: operation)
+      // Only these answers mean different things in different states of the record.
+      guard [404, 409, 410, 412].contains(response.status) else {
+        return try await outcome(of: response, over: nil, during: operation)
+      }
+      let current = try await records.look(at: change.id.key, during: operation)?.change
+      if let outcome = settled(by: current) { return outcome }
+      return try await outcome(of: response, over: current, during: operation)
+    }
     let current = try await records.look(at: change.id.key, during: operation)
     if let outcome = settled(by: current?.change) { return outcome }
     var headers: HTTPHeaders = [:]
@@ -171,12 +186,27 @@ struct RESTEdit: Sendable {
         headers["If-None-Match"] = "*"
       }
     }
-    if change.content != .deletion { headers["Content-Type"] = "application/json" }
-    let body = try body(onto: current?.record, during: operation)
-    let response = try await session.send(
-      request.method, address, headers: try await records.requests.headers(headers), body: body,
-      isAboutEdits: true, during: operation)
+    let response = try await write(request, to: address, headers, onto: current?.record, during: operation)
     return try await outcome(of: response, over: current?.change, during: operation)
+  }
+
+  /// Whether the API finds out by itself that the record has another state than the edit's base.
+  ///
+  /// Any other write than a PATCH repeats members that only a look at the record shows.
+  private var needsNoLook: Bool {
+    push.precondition == .version && push.write?.method == "PATCH" && change.content != .deletion
+      && change.base.record.map { !$0.version.isUndated } ?? false && !change.mayHaveArrived
+  }
+
+  private func write(
+    _ request: RESTAPI.Request, to address: HTTPAddress, _ precondition: HTTPHeaders, onto current: Record?,
+    during operation: String
+  ) async throws(SyncError) -> HTTPResponse {
+    var headers = precondition
+    if change.content != .deletion { headers["Content-Type"] = "application/json" }
+    return try await session.send(
+      request.method, address, headers: try await records.requests.headers(headers),
+      body: try body(onto: current, during: operation), isAboutEdits: true, during: operation)
   }
 
   /// What is sent: nothing for a deletion, and no key where the API gives one.

@@ -151,6 +151,58 @@ struct RESTSinkTests {
       outcome == .refused(reason: "The server answered \(status): \(meaning): the season is closed."))
   }
 
+  // MARK: The version as the precondition
+
+  /// Pushes one edit of a name, by a PATCH that carries the base's version.
+  private static func patch(
+    _ name: String, mayHaveArrived: Bool = false, answered answers: [HTTPResponse]
+  ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
+    let transport = ScriptedTransport(answers)
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","version":"/v","push":{"write":"PATCH items/{id}","precondition":"version"}}}}"#
+    let sink = RESTSink(
+      try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport))
+    let base = Record(
+      id: id, version: Version(sequence: 1, modifiedAt: Timestamp(microseconds: 0)),
+      payload: payload(#"{"id":"a","name":"A","v":1}"#), fields: [])
+    let change = OutgoingChange(
+      id: id, content: .upsert(payload(#"{"id":"a","name":"\#(name)","v":1}"#), schemaVersion: 1),
+      base: .copy(base), key: IdempotencyKey("a"),
+      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"),
+      mayHaveArrived: mayHaveArrived)
+    let outcomes = try await sink.push([change], entities: SyncSchema(Entity("items")))
+    #expect(transport.unread == 0)
+    return (outcomes.first, transport.requests)
+  }
+
+  @Test func aComparedVersionNeedsNoLook() async throws {
+    let edited = #"{"id":"a","name":"E","v":2}"#
+    let (outcome, requests) = try await Self.patch("E", answered: [Self.answer(edited)])
+    #expect(requests.map(\.method) == ["PATCH"] && Self.accepted(outcome) == edited)
+    #expect(
+      requests.first.map { String(decoding: $0.body, as: UTF8.self) } == #"{"name":"E","id":"a","v":1}"#)
+  }
+
+  @Test(arguments: [404, 409, 412])
+  func aLookTellsWhyAComparedVersionWasRefused(_ status: Int) async throws {
+    let refused = Self.answer(#"{"message":"no"}"#, status: status)
+    let theirs = #"{"id":"a","name":"T","v":2}"#
+    let conflict = try await Self.patch("E", answered: [refused, Self.answer(theirs)])
+    #expect(conflict.requests.map(\.method) == ["PATCH", "GET"])
+    #expect(Self.conflicting(conflict.outcome) == theirs)
+    // Another client has made the same edit, or an earlier attempt arrived.
+    let same = #"{"id":"a","name":"E","v":2}"#
+    #expect(try await Self.accepted(Self.patch("E", answered: [refused, Self.answer(same)]).outcome) == same)
+    let gone = try await Self.patch("E", answered: [refused, Self.answer("", status: 404)])
+    #expect(gone.outcome == .conflict(nil))
+  }
+
+  @Test func anEditThatMayHaveArrivedIsLookedForFirst() async throws {
+    let same = #"{"id":"a","name":"E","v":2}"#
+    let (outcome, requests) = try await Self.patch("E", mayHaveArrived: true, answered: [Self.answer(same)])
+    #expect(requests.map(\.method) == ["GET"] && Self.accepted(outcome) == same)
+  }
+
   // MARK: Values
 
   @Test(arguments: [
@@ -276,11 +328,11 @@ struct RESTSinkTests {
     func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
       guard request.method == "PUT" else { return HTTPResponse(status: 404) }
       counts.withLock { ($0.now, $0.most, $0.sent) = ($0.now + 1, max($0.most, $0.now + 1), $0.sent + 1) }
-      for _ in 0..<2000 where counts.withLock({ $0.most < 8 }) { await Task.yield() }
-      counts.withLock { $0.now -= 1 }
       if request.address.path.hasSuffix(failing) {
         throw SyncError(.remoteUnavailable, during: "sending", "The connection broke.")
       }
+      for _ in 0..<2000 where counts.withLock({ $0.most < 8 }) { await Task.yield() }
+      counts.withLock { $0.now -= 1 }
       return HTTPResponse(status: 200, body: request.body)
     }
   }
