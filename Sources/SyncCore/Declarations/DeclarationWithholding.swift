@@ -295,11 +295,11 @@ struct Withholding {
         of: parked.map { Tombstone(id: $0.record.id, version: $0.record.version) })
       try transaction.withhold(
         zip(parked, states).map { found, state in
-          var entry = context.parked(found.record, waitingFor: found.missing, origin: .page)
           // No remote sent what a changed declaration withholds.
-          entry.finder = .store
-          entry.pass = checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0
-          return entry
+          .parked(
+            found.record, waitingFor: found.missing,
+            pass: checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0, finder: .store,
+            since: context.now)
         })
     }
   }

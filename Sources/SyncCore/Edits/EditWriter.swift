@@ -386,10 +386,9 @@ struct EditWriter {
   private func park(_ record: Record, waitingFor missing: [RecordID]) throws(SyncError) {
     guard try transaction.withheld(for: [.record(record.id)]).isEmpty else { return }
     try transaction.withhold([
-      WithheldChange(
-        key: .record(record.id), kind: .parked, change: .upsert(record),
-        reason: WithheldChange.reason(forMissing: missing), waitsFor: missing,
-        pass: try transaction.checkpoint(for: record.id.type)?.lastPass ?? 0, finder: .store, since: now)
+      .parked(
+        record, waitingFor: missing, pass: try transaction.checkpoint(for: record.id.type)?.lastPass ?? 0,
+        finder: .store, since: now)
     ])
   }
 

@@ -27,8 +27,8 @@ struct MergeContext {
   var markPass: Int64?
   /// Whether changes wait for the publication of the whole type.
   var stages: Bool
-  /// What the refused edits of the pass's type need; mostly nothing.
-  var needed: NeededValues?
+  /// What refused edits need, of what the remote tells; mostly nothing.
+  var needed = NeededValues()
   /// Records that appear together or are deleted together.
   ///
   /// References between them do not delay any of them.
@@ -156,57 +156,5 @@ struct MergeContext {
       guard reference.isOrdered, let index = entity.fields.firstIndex(of: reference.field) else { return nil }
       return (index, reference.target)
     }
-  }
-}
-
-extension MergeContext {
-  func parked(_ record: Record, waitingFor missing: [RecordID], origin: Incoming.Origin) -> WithheldChange {
-    entry(
-      .record(record.id), .parked, .upsert(record), WithheldChange.reason(forMissing: missing),
-      waitsFor: missing,
-      origin: origin)
-  }
-
-  func held(_ tombstone: Tombstone, origin: Incoming.Origin) -> WithheldChange {
-    entry(
-      .record(tombstone.id), .held, .tombstone(tombstone),
-      "deleted at the remote, and other records still refer to it", origin: origin)
-  }
-
-  func incompatible(_ record: Record, entity: Entity, origin: Incoming.Origin) -> WithheldChange {
-    entry(
-      .record(record.id), .incompatible, .upsert(record),
-      "written with schema \(record.schemaVersion), and the app understands up to \(entity.schemaVersion)",
-      origin: origin)
-  }
-
-  func staged(_ change: RecordChange, id: RecordID, origin: Incoming.Origin) -> WithheldChange {
-    entry(.record(id), .staged, change, "waits until all of \(id.type) has arrived", origin: origin)
-  }
-
-  func missing(_ tombstone: Tombstone) -> WithheldChange {
-    entry(
-      .record(tombstone.id), .missing, .tombstone(tombstone),
-      "the last complete listing lacked it; it is removed if the next one lacks it too", origin: .page)
-  }
-
-  func quarantine(_ malformed: MalformedRecord, at key: WithheldChange.Key) -> WithheldChange {
-    entry(key, .quarantined, .malformed(malformed), malformed.reason, origin: .page)
-  }
-
-  /// A change that is withheld again keeps the pass and the sync that fetched it.
-  private func entry(
-    _ key: WithheldChange.Key, _ kind: WithheldChange.Kind, _ change: RecordChange, _ reason: String,
-    waitsFor: [RecordID] = [], origin: Incoming.Origin
-  ) -> WithheldChange {
-    var entry = WithheldChange(
-      key: key, kind: kind, change: change, reason: reason, waitsFor: waitsFor, pass: pass, finder: finder,
-      since: now)
-    if case .withheld(let earlier) = origin {
-      entry.pass = earlier.pass
-      entry.finder = earlier.finder
-      entry.since = earlier.since
-    }
-    return entry
   }
 }

@@ -4,8 +4,14 @@ import SyncPorts
 /// Pulls every type, after the types that it refers to.
 struct PullPhase: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    let starts = try await PullStart.load(
-      session.entities, request: session.request, environment: session.environment)
+    let starts: [RecordType: PullStart]
+    (starts, session.needed) = try await session.read { [session] (snapshot) throws(SyncError) in
+      let hasSink = session.environment.sink != nil
+      return (
+        try PullStart.load(session, from: snapshot),
+        try NeededValues(of: hasSink ? session.schema.entities.map(\.type) : [], in: snapshot)
+      )
+    }
     var run = PullRun(session, starts: starts)
     await run.run()
     session = run.session
@@ -228,7 +234,7 @@ private struct PullRun {
       markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)
     context.ownCopies = commit.page.ownCopies
-    context.needed = starts[entity.type]?.needed
+    context.needed = session.needed
     return context
   }
 
@@ -275,34 +281,30 @@ private struct PullRun {
 struct PullStart: Sendable {
   var checkpoint: Checkpoint?
   var status: PassOutcomes
-  /// What the edits need that the remote has refused so far.
-  var needed: NeededValues?
   var settings: PullMachine.Settings
 
-  /// Reads the starts of some types.
+  /// Reads the starts of a sync's types.
   static func load(
-    _ entities: [Entity], request: SyncRequest, environment: RunEnvironment
-  ) async throws(SyncError) -> [RecordType: PullStart] {
-    let (source, options) = (environment.source, environment.options)
-    return try await environment.store.read { (snapshot) throws(SyncError) in
-      let store = try snapshot.storeIdentity()
-      var starts: [RecordType: PullStart] = [:]
-      for entity in entities {
-        let scope = environment.scope(of: entity, store: store)
-        let lacksSomething = try ListingGap.of(entity.type, in: snapshot) == .exposed
-        starts[entity.type] = PullStart(
-          checkpoint: try snapshot.checkpoint(for: entity.type),
-          status: try PassOutcomes.load(for: entity.type, from: snapshot),
-          needed: environment.sink == nil ? nil : try NeededValues(of: entity.type, in: snapshot),
-          settings: PullMachine.Settings(
-            scope: scope, capabilities: source.capabilities(of: entity.type), pageSize: options.pageSize,
-            pagesAhead: options.pagesAhead, retry: options.retry,
-            deletionCheckInterval: options.deletionCheckInterval,
-            forcesFullPass: request.fullPull.contains(entity.type) || lacksSomething,
-            beginsEpoch: request.versionsStartOver && request.fullPull.contains(entity.type)))
-      }
-      return starts
+    _ session: SyncSession, from snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [RecordType: PullStart] {
+    let (request, environment, options) = (session.request, session.environment, session.environment.options)
+    let store = try snapshot.storeIdentity()
+    var starts: [RecordType: PullStart] = [:]
+    for entity in session.entities {
+      let scope = environment.scope(of: entity, store: store)
+      let lacksSomething = try ListingGap.of(entity.type, in: snapshot) == .exposed
+      starts[entity.type] = PullStart(
+        checkpoint: try snapshot.checkpoint(for: entity.type),
+        status: try PassOutcomes.load(for: entity.type, from: snapshot),
+        settings: PullMachine.Settings(
+          scope: scope, capabilities: environment.source.capabilities(of: entity.type),
+          pageSize: options.pageSize,
+          pagesAhead: options.pagesAhead, retry: options.retry,
+          deletionCheckInterval: options.deletionCheckInterval,
+          forcesFullPass: request.fullPull.contains(entity.type) || lacksSomething,
+          beginsEpoch: request.versionsStartOver && request.fullPull.contains(entity.type)))
     }
+    return starts
   }
 }
 

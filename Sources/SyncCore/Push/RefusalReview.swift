@@ -81,26 +81,28 @@ extension StoreTransaction {
   }
 }
 
-/// The texts and numbers that refused edits of a type give their records, each of which another record
-/// may have, and the remote accepts once.
-final class NeededValues: Sendable {
-  private let type: RecordType
-  private let values: [FieldName: Set<FieldValue>]
+/// The texts and numbers that refused edits give their records, each of which another record may have,
+/// and the remote accepts once.
+struct NeededValues: Sendable {
+  private var values: [RecordType: [FieldName: Set<FieldValue>]] = [:]
 
-  /// Reads the refused edits of a type; `nil` if they need nothing.
+  /// Creates the values of no edits.
+  init() {}
+
+  /// Reads the refused edits of some types.
   ///
-  /// - Complexity: O(*n*) in the type's pending edits.
-  init?(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
-    guard try snapshot.outboxCount(type) > 0 else { return nil }
-    var values: [FieldName: Set<FieldValue>] = [:]
-    var portions = snapshot.portions(outbox: type)
-    while let entries = try portions.next() {
-      for entry in entries where entry.mayBeAccepted {
-        for (name, value) in Self.values(of: entry) { values[name, default: []].insert(value) }
+  /// - Complexity: O(*n*) in the pending edits of the types.
+  init(of types: [RecordType], in snapshot: any StoreSnapshot) throws(SyncError) {
+    for type in types where try snapshot.outboxCount(type) > 0 {
+      var portions = snapshot.portions(outbox: type)
+      while let entries = try portions.next() {
+        for entry in entries where entry.mayBeAccepted {
+          for (name, value) in Self.values(of: entry) {
+            values[type, default: [:]][name, default: []].insert(value)
+          }
+        }
       }
     }
-    if values.isEmpty { return nil }
-    (self.type, self.values) = (type, values)
   }
 
   private static func values(of entry: OutboxEntry) -> [(FieldName, FieldValue)] {
@@ -118,27 +120,35 @@ final class NeededValues: Sendable {
     }
   }
 
-  /// Whether one of some copies ends with another value where its record has one of these.
+  /// Whether one of some changes takes a value from a live record, be it shown or withheld.
   ///
   /// It reads the records.
-  func isAnyFreed(by copies: [Record], in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
-    if copies.first?.id.type != type { return false }
-    return zip(copies, try snapshot.records(withIDs: copies.map(\.id))).contains { copy, former in
-      former.map { isFreed(from: $0.payload, to: copy.payload) } ?? false
+  func isAnyFreed(
+    by changes: StoreChanges, of type: RecordType, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> Bool {
+    guard values[type] != nil else { return false }
+    let news =
+      changes.put.map(RecordChange.upsert)
+      // Whether a missing record is deleted is not known yet.
+      + changes.withheld.lazy.filter { $0.kind != .missing }.map(\.change)
+    let known = news.filter { $0.id != nil }
+    return zip(known, try snapshot.records(withIDs: known.compactMap(\.id))).contains { change, former in
+      former.map { isFreed(by: change, over: .upsert($0)) } ?? false
     }
   }
 
-  /// Whether a change takes one of these values from the withheld change before it.
-  func isFreed(by change: RecordChange, over withheld: RecordChange) -> Bool {
-    guard case .upsert(let former) = withheld, former.id.type == type else { return false }
-    guard case .upsert(let copy) = change else { return true }
-    return isFreed(from: former.payload, to: copy.payload)
-  }
-
-  private func isFreed(from former: Payload, to payload: Payload) -> Bool {
+  /// Whether a change takes a value from the copy before it.
+  func isFreed(by change: RecordChange, over former: RecordChange) -> Bool {
+    guard case .upsert(let former) = former, let values = values[former.id.type] else { return false }
     let names = Array(values.keys)
-    guard let old = try? former.values(of: names), let new = try? payload.values(of: names) else {
-      return false
+    guard let old = try? former.payload.values(of: names) else { return false }
+    let new: [FieldValue]
+    switch change {
+    case .upsert(let copy):
+      guard let members = try? copy.payload.values(of: names) else { return false }
+      new = members
+    case .tombstone: new = names.map { _ in .null }
+    case .malformed: return false
     }
     return names.enumerated().contains { place, name in
       old[place] != new[place] && values[name]?.contains(old[place]) ?? false

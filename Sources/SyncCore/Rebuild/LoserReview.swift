@@ -85,10 +85,8 @@ struct LoserReview: SyncPhase {
     try merge.release(
       orphans.compactMap { orphan in
         guard let record = orphan.base.record, withheld[orphan.id] == nil else { return nil }
-        return WithheldChange(
-          key: .record(orphan.id), kind: .parked, change: .upsert(record), reason: "", pass: 0,
-          finder: .store,
-          since: orphan.edit.stamp.physical)
+        return .parked(
+          record, waitingFor: [], pass: 0, finder: .store, since: orphan.edit.stamp.physical)
       }, in: transaction)
   }
 }

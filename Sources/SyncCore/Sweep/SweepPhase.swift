@@ -171,8 +171,10 @@ struct SweepPhase: SyncPhase {
 extension SyncSession {
   /// Returns the context of the merges in a sweep.
   func sweepContext(pass: Int64) -> MergeContext {
-    MergeContext(
+    var context = MergeContext(
       schema: schema, edits: environment.edits, finder: .sync(fence: fence),
       now: environment.clock.timestamp, lastPass: pass, markPass: pass)
+    context.needed = needed
+    return context
   }
 }
