@@ -23,7 +23,7 @@ enum KintoBatch {
       ]
       if let payload = change.content.payload {
         do {
-          members.append(("body", .json(["data": Array(try KintoContent.sendable(payload))])))
+          members.append(("body", .json(["data": try KintoContent.sendable(payload)])))
         } catch {
           throw SyncError(
             .inconsistentData, during: "pushing edits", "The edit of \(change.id) is not a JSON object.",

@@ -194,8 +194,10 @@ struct RESTEdit: Sendable {
   ///
   /// Any other write than a PATCH repeats members that only a look at the record shows.
   private var needsNoLook: Bool {
-    push.precondition == .version && push.write?.method == "PATCH" && change.content != .deletion
-      && change.base.record.map { !$0.version.isUndated } ?? false && !change.mayHaveArrived
+    guard push.write?.method == "PATCH", change.content != .deletion, !change.mayHaveArrived,
+      let version = try? content.comparedVersion(of: change.base.record)
+    else { return false }
+    return !version.value.elementsEqual("null".utf8)
   }
 
   private func write(
@@ -423,17 +425,22 @@ struct RESTContent: Sendable {
         members[FieldName(id)] = nil
       }
     }
-    if collection.push?.precondition == .version, let version = collection.version, let base,
-      let value = try version.value(in: JSONValueSlice(checking: base.payload.bytes, depthLimit: .max)),
-      let member = version.member
-    {
-      members[FieldName(member)] = value.bytes
-    }
+    if let version = try comparedVersion(of: base) { members[version.name] = version.value }
     // A record may have to be wrapped in members of the body.
     let wrapped = (collection.push?.body.names ?? []).reversed().reduce(Array(members.payload.bytes)) {
       [UInt8].object([(key: $1, value: $0)])
     }
     return wrapped
+  }
+
+  /// The member of a sent record by which the API finds out that the record has another state than the
+  /// base; `nil` if it compares none.
+  func comparedVersion(of base: Record?) throws(JSONError) -> (name: FieldName, value: ArraySlice<UInt8>)? {
+    guard collection.push?.precondition == .version, let base, let version = collection.version,
+      let value = try version.value(in: JSONValueSlice(checking: base.payload.bytes, depthLimit: .max)),
+      let member = version.member
+    else { return nil }
+    return (FieldName(member), value.bytes)
   }
 
   /// Whether a record has every sent member, and none that the edit removed.

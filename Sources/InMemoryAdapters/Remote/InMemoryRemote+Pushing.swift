@@ -173,7 +173,9 @@ extension InMemoryRemote: RemoteRecordSink {
     while collection.byKey[UTF8Key("\(number)")] != nil { number += 1 }
     let own = JSONString.quoted(change.id.key)[...]
     let new = JSONString.quoted("\(number)")[...]
-    for name in members.fields where members[name] == own { members[name] = new }
+    // A record of another type may have the same key.
+    let foreign = Set(entity.references.filter { $0.target != entity.type }.map(\.field))
+    for name in members.fields where members[name] == own && !foreign.contains(name) { members[name] = new }
     let draft = RemoteDocument(
       key: "\(number)", body: .record(members.payload), version: Version(modifiedAt: time))
     if case .malformed(let malformed) = draft.change(for: entity) {

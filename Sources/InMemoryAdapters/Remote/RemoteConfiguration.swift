@@ -46,7 +46,7 @@ extension InMemoryRemote {
     public var appliesGroups = true
     /// Whether new records get a key of the remote's own: the next whole number.
     ///
-    /// The number also replaces the app's key where a member holds it.
+    /// The number also replaces the app's key where a member holds it, unless that refers to another type.
     public var assignsKeys = false
     /// Whether tombstones carry the stamps of the edits that deleted their records.
     public var keepsDeletionStamps = true

@@ -23,6 +23,7 @@ extension Promise {
     case .rebuiltOnce: "A rebuild continues after an interruption, and is done once."
     case .throttle: "A sighting is recorded unless it was recorded a short time ago."
     case .observation: "The store tells observers of every record that a commit changes."
+    case .freshReads: "A read shows the store as it is during the call."
     case .references: "No visible record refers to one that is not visible."
     case .oneCommitter: "At most one process commits."
     case .cancellation: "A cancelled sync stops soon, and the next one continues from there."

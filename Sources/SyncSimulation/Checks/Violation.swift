@@ -40,6 +40,8 @@ public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   case throttle
   /// The store tells observers of every record that a commit changes.
   case observation
+  /// A read shows the store as it is during the call.
+  case freshReads
   /// No live record refers to one that is not live.
   case references
   /// At most one process commits.

@@ -11,7 +11,7 @@ private struct SeenLeague: SyncedRecord, Encodable {
 }
 
 /// A record as a form shows it.
-private struct LeagueForm: SyncedRecord, Encodable, Equatable {
+struct LeagueForm: SyncedRecord, Encodable, Equatable {
   static let recordType: RecordType = "leagues"
   var id: String
   var name: Int
@@ -51,6 +51,8 @@ extension Incarnation {
         trace(as: .edit, "deletes \(id)")
       case 4...8 where id.type == LeagueForm.recordType && world.records == nil:
         try await writeForm(id, engine)
+      case 3 where world.records == nil:
+        await readAtOnce(engine)
       case 11:
         try await engine.edits.discard(id)
         trace(as: .edit, "gives up its edit of \(id)")

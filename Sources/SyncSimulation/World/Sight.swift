@@ -74,6 +74,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case offline
   /// The app edited a record.
   case edited
+  /// Some records were read at once, each by a task.
+  case recordsReadAtOnce
   /// A form was written whose record had changed since it was opened.
   case formOutdated
   /// An edit was pushed and accepted.

@@ -30,6 +30,8 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case demandIgnored, defaultTakenForAnEdit, restorationTakenForAnEdit, assignmentUnnoticed
   case equalEditsTakenForOne, refusedForEver, updateFreesNothing, unseenFreesNothing, deletionRulesIgnored
   case interruptedReviewForgotten, pendingClockTrusted
+  // Reads.
+  case sharedReadsMixed
   // Accounts, and other devices.
   case accountUnchecked, forgottenEditsKept
   // Deletions that go out.

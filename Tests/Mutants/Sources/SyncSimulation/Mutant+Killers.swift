@@ -101,6 +101,7 @@ extension Mutant {
     case .interruptedReviewForgotten: [.convergence]
     case .deletionRulesIgnored: [.convergence]
     case .pendingClockTrusted: [.arithmetic]
+    case .sharedReadsMixed: [.freshReads]
     case .accountUnchecked: [.oneAccount, .convergence, .replication]
     case .forgottenEditsKept: [.oneAccount]
     case .losersAtOnce, .loserGoesWithItsWinner: [.onlyLosers]
