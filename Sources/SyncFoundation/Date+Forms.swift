@@ -26,9 +26,10 @@ extension ScalarForm where Value == Date {
   /// Strings of one length are in the order of time; the rest of the fraction is dropped.
   public static func rfc3339(fractionDigits: Int?) -> ScalarForm<Date> {
     let digits = fractionDigits.map { min(max($0, 0), 6) }
-    return ScalarForm("an RFC 3339 date", meaning: .instant) { json in
-      guard case .string(let text) = json, text.hasTimeAndOffset else { return nil }
-      return Timestamp(iso8601: text).map(Date.init(timestamp:))
+    return ScalarForm("an RFC 3339 date", meaning: .instant, isString: true) { (text) throws(OtherForm) in
+      // A day alone, and a time of no known zone, are not instants.
+      guard let timestamp = Timestamp(iso8601: text, withOffset: true) else { throw OtherForm() }
+      return Date(timestamp: timestamp)
     } write: { date in
       date.timestamp?.rfc3339(fractionDigits: digits).map { .string($0) }
     }
@@ -96,18 +97,5 @@ extension Timestamp {
     var fraction = String(String(unit + rest).dropFirst())
     while fraction.last == "0" { fraction.removeLast() }
     return (microseconds < 0 ? "-" : "") + String(whole) + (fraction.isEmpty ? "" : "." + fraction)
-  }
-}
-
-extension String {
-  /// Whether a date is followed by a time, and that by an offset.
-  ///
-  /// A day alone, and a time of no known zone, are not instants.
-  fileprivate var hasTimeAndOffset: Bool {
-    let time = utf8.dropFirst(10)
-    return time.contains { byte in
-      byte == UInt8(ascii: "Z") || byte == UInt8(ascii: "z") || byte == UInt8(ascii: "+")
-        || byte == UInt8(ascii: "-")
-    }
   }
 }

@@ -19,9 +19,8 @@ extension ScalarForm where Value == Decimal {
   ///
   /// A number of more than 38 significant digits, or outside the range of `Decimal`, does not fit.
   public static var number: ScalarForm<Decimal> {
-    ScalarForm("a number that fits Decimal") { json in
-      guard case .number(let digits) = json else { return nil }
-      return Decimal(json: digits)
+    ScalarForm("a number that fits Decimal", isString: false) { (digits) throws(OtherForm) in
+      try Decimal(json: digits)
     } write: {
       $0.isFinite ? .number($0.description) : nil
     }
@@ -29,9 +28,9 @@ extension ScalarForm where Value == Decimal {
 
   /// A string with the digits, as APIs of money write amounts: `"12.50"`.
   public static var string: ScalarForm<Decimal> {
-    ScalarForm("a decimal number in a string", meaning: .number) { json in
-      guard case .string(let digits) = json else { return nil }
-      return Decimal(json: digits)
+    ScalarForm("a decimal number in a string", meaning: .number, isString: true) {
+      (digits) throws(OtherForm) in
+      try Decimal(json: digits)
     } write: {
       $0.isFinite ? .string($0.description) : nil
     }
@@ -40,16 +39,17 @@ extension ScalarForm where Value == Decimal {
 
 extension Decimal {
   /// Parses a number in the grammar of JSON, if it fits.
-  fileprivate init?(json text: String) {
-    if let value = Self.short(text) {
+  fileprivate init(json digits: ArraySlice<UInt8>) throws(OtherForm) {
+    if let value = Self.short(digits) {
       self = value
       return
     }
-    guard let number = DecimalDigits(text) else { return nil }
+    let text = String(decoding: digits, as: UTF8.self)
+    guard let number = DecimalDigits(text) else { throw OtherForm() }
     // `Decimal(string:)` rounds beyond 38 digits, and takes text behind the number.
     guard number.significant <= 38, let value = Decimal(string: text), value.isFinite,
       !(value.isZero && number.significant > 0)
-    else { return nil }
+    else { throw OtherForm() }
     self = value
   }
 }
@@ -58,8 +58,7 @@ extension Decimal {
   /// The value of a number with at most 18 digits and without an exponent, such as most prices are.
   ///
   /// `Decimal(string:)` takes ten times as long.
-  private static func short(_ text: String) -> Decimal? {
-    let digits = text.utf8
+  private static func short(_ digits: ArraySlice<UInt8>) -> Decimal? {
     let isNegative = digits.first == UInt8(ascii: "-")
     var (mantissa, places, fraction): (Int64, Int, Int?) = (0, 0, nil)
     var (zeros, isWithinFraction) = (0, false)

@@ -9,9 +9,9 @@ public import SyncModels
 extension URL: ScalarFormed, FieldValueConvertible {
   /// The absolute URL as a string.
   public static var scalarForm: ScalarForm<URL> {
-    ScalarForm("a URL") { json in
-      guard case .string(let text) = json else { return nil }
-      return URL(string: text)
+    ScalarForm("a URL", isString: true) { (text) throws(OtherForm) in
+      guard let url = URL(string: String(decoding: text, as: UTF8.self)) else { throw OtherForm() }
+      return url
     } write: {
       .string($0.absoluteString)
     }
@@ -87,9 +87,9 @@ extension ScalarForm where Value == UUID {
   public static var uppercase: ScalarForm<UUID> { uuid(spelling: \.uuidString) }
 
   private static func uuid(spelling: @escaping @Sendable (UUID) -> String) -> ScalarForm<UUID> {
-    ScalarForm("a UUID", meaning: .uuid) { json in
-      guard case .string(let text) = json else { return nil }
-      return UUID(uuidString: text)
+    ScalarForm("a UUID", meaning: .uuid, isString: true) { (text) throws(OtherForm) in
+      guard let uuid = UUID(uuidString: String(decoding: text, as: UTF8.self)) else { throw OtherForm() }
+      return uuid
     } write: {
       .string(spelling($0))
     }

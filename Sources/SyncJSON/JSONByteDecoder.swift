@@ -29,22 +29,24 @@ public struct JSONByteDecoder: Sendable {
   ///   A type's own `init(from:)` may throw other errors.
   /// - Complexity: O(*n*) in the number of bytes, apart from the work of the types.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
-    try JSONCursor(text: text(of: bytes, nil), node: 0, path: nil).decode(type)
+    let text = JSONText(userInfo: userInfo, forms: forms, learns: false)
+    try read(bytes, into: text)
+    return try JSONCursor(text: text, node: 0, path: nil).decode(type)
   }
 
   /// A member that an object gets where it lacks it.
   package struct Addition {
     let member: String
     let replacesNull: Bool
-    let value: () -> [UInt8]?
+    let value: (String) -> [UInt8]?
 
     /// Creates an addition.
     ///
     /// - Parameters:
     ///   - member: The name of the member.
     ///   - replacesNull: Whether a member that is null counts as lacking.
-    ///   - value: Returns its JSON value; `nil` for none.
-    package init(_ member: String, replacesNull: Bool, value: @escaping () -> [UInt8]?) {
+    ///   - value: Returns its JSON value by the key of the record; `nil` for none.
+    package init(_ member: String, replacesNull: Bool, value: @escaping (String) -> [UInt8]?) {
       self.member = member
       self.replacesNull = replacesNull
       self.value = value
@@ -53,34 +55,42 @@ public struct JSONByteDecoder: Sendable {
 
   /// Decodes one object, and adds members that it lacks.
   ///
-  /// - Parameter habits: What the objects before had in common; `nil` for one object alone.
+  /// - Parameters:
+  ///   - key: The key of the record that the object is.
+  ///   - habits: What the objects before had in common; `nil` for one object alone.
   package func decode<Value: Decodable>(
-    _ type: Value.Type, from bytes: ArraySlice<UInt8>, adding additions: [Addition], habits: JSONHabits?
+    _ type: Value.Type, from bytes: ArraySlice<UInt8>, adding additions: [Addition], key: String,
+    habits: JSONHabits?
   ) throws -> Value {
-    let text = try text(of: bytes, habits)
-    let cursor = JSONCursor(text: text, node: 0, path: nil)
-    guard !additions.isEmpty, text.kind(of: 0) == .object else { return try cursor.decode(type) }
-    let members = 1..<text.nodes[0].next
+    let text = habits?.text(of: self) ?? JSONText(userInfo: userInfo, forms: forms, learns: false)
+    try read(bytes, into: text)
+    if !additions.isEmpty, text.kind(of: 0) == .object {
+      let added = added(additions, to: text, key: key)
+      if !added.isEmpty { try read(added, into: text) }
+    }
+    return try JSONCursor(text: text, node: 0, path: nil).decode(type)
+  }
+
+  /// An object with the members that it lacks; empty if it lacks none.
+  private func added(_ additions: [Addition], to text: JSONText, key: String) -> ArraySlice<UInt8> {
     var added: [UInt8] = []
     for addition in additions {
-      let node = text.member(addition.member, in: members)
-      if let node, !addition.replacesNull || text.kind(of: node + 1) != .null { continue }
-      guard let value = addition.value() else { continue }
-      if !members.isEmpty || !added.isEmpty { added.append(UInt8(ascii: ",")) }
+      let node = text.value(of: addition.member, in: 0)
+      if let node, !addition.replacesNull || text.kind(of: node) != .null { continue }
+      guard let value = addition.value(key) else { continue }
+      if text.nodes[0].next > 1 || !added.isEmpty { added.append(UInt8(ascii: ",")) }
       JSONString.append(addition.member, to: &added)
       added.append(UInt8(ascii: ":"))
       added.append(contentsOf: value)
     }
-    if added.isEmpty { return try cursor.decode(type) }
-    let root = text.nodes[0].token
-    let extended =
-      bytes[bytes.startIndex + root.start..<bytes.startIndex + root.end - 1] + added + [UInt8(ascii: "}")]
-    return try JSONCursor(text: self.text(of: extended, habits), node: 0, path: nil).decode(type)
+    if added.isEmpty { return [] }
+    return text.content(of: 0).dropLast() + added
+      + [UInt8(ascii: "}")]
   }
 
-  private func text(of bytes: ArraySlice<UInt8>, _ habits: JSONHabits?) throws -> JSONText {
+  private func read(_ bytes: ArraySlice<UInt8>, into text: JSONText) throws {
     do throws(JSONError) {
-      return try JSONText(bytes, depthLimit: depthLimit, userInfo: userInfo, forms: forms, habits: habits)
+      try text.read(bytes, depthLimit: depthLimit)
     } catch {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "The bytes are not JSON.", underlyingError: error))

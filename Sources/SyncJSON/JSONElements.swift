@@ -62,14 +62,17 @@ struct JSONElements: UnkeyedDecodingContainer {
     return value
   }
 
-  mutating func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type) throws -> Integer {
-    try integer(type)
-  }
-
-  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
-
+  mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+  mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+  mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+  mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+  mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+  mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
   mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
-
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
 
   mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -99,6 +102,7 @@ struct JSONElements: UnkeyedDecodingContainer {
     return decoder
   }
 
+  @inline(__always)
   private mutating func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
     try demandElement(type)
     let value = try text.integer(type, at: node) { elementPath() }

@@ -55,23 +55,20 @@ package struct JSONFormFailure: Error {
 }
 
 extension JSONText {
-  /// Where the form of a type is, if that is remembered.
-  func formPlace<Value>(of type: Value.Type) -> JSONFormPlace? {
-    guard let habits, let forms else { return nil }
-    return habits.form(of: type, in: forms)
-  }
-
   /// Decodes a value by the reader of its form.
   func read<Value>(
-    _ type: Value.Type, by reader: JSONFormReader<Value>, at node: Int, path: () -> [any CodingKey]
+    _ type: Value.Type, by reader: AnyObject, at node: Int, path: () -> [any CodingKey]
   ) throws -> Value {
     do throws(JSONFormFailure) {
-      return try reader.read(JSONValueSlice(document: bytes, token: nodes[node].token))
+      // It is known by the type. A checked cast would take longer than most reads.
+      return try unsafeDowncast(reader, to: JSONFormReader<Value>.self).read(
+        JSONValueSlice(document: bytes, token: nodes[node].token))
     } catch {
       throw refusal(type, error, at: node, path())
     }
   }
 
+  @inline(never)
   private func refusal(
     _ type: any Any.Type, _ failure: JSONFormFailure, at node: Int, _ path: [any CodingKey]
   ) -> DecodingError {

@@ -1,100 +1,83 @@
 /// The members of an object, decoded by key.
 ///
-/// Everything that does not depend on the type of the keys belongs to ``JSONObject``: code of a
+/// Everything that does not depend on the type of the keys belongs to ``JSONText``: code of a
 /// generic type is slow in other modules.
-struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let object: JSONObject
+struct JSONMembers<Key: CodingKey>: JSONMembersContainer {
+  private let object: JSONCursor
 
-  init(_ cursor: JSONCursor) throws { object = try JSONObject(cursor, keys: Key.self) }
+  init(_ object: JSONCursor) throws {
+    guard object.text.kind(of: object.node) == .object else {
+      throw object.text.mismatch([String: Any].self, at: object.node, path: object.codingPath)
+    }
+    self.object = object
+  }
 
-  private var text: JSONText { object.text }
-
-  var codingPath: [any CodingKey] { JSONPath.keys(object.path) }
-  var allKeys: [Key] { object.keys.compactMap { Key(stringValue: $0) } }
+  var codingPath: [any CodingKey] { object.codingPath }
+  var allKeys: [Key] { object.text.keys(of: object.node).compactMap { Key(stringValue: $0) } }
 
   func contains(_ key: Key) -> Bool { value(of: key) != nil }
 
-  func decodeNil(forKey key: Key) throws -> Bool { text.kind(of: try node(key)) == .null }
+  func decodeNil(forKey key: Key) throws -> Bool { try read(key) { $0.kind(of: $1) == .null } }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try text.bool(at: node(key)) { path(to: key) }
+    try read(key) { text, node in try text.bool(at: node) { path(to: key) } }
   }
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try text.string(at: node(key)) { path(to: key) }
+    try read(key) { text, node in try text.string(at: node) { path(to: key) } }
   }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try text.double(at: node(key)) { path(to: key) }
+    try read(key) { text, node in try text.double(at: node) { path(to: key) } }
   }
 
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    try text.float(at: node(key)) { path(to: key) }
+    try read(key) { text, node in try text.float(at: node) { path(to: key) } }
   }
 
-  // The optimizer does not specialize the generic method below for a protocol's requirement.
+  // A generic method is not specialized for the requirement of a protocol, and takes ten times as long.
 
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try text.integer(type, at: node(key)) { path(to: key) }
-  }
-
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try text.integer(type, at: node(key)) { path(to: key) }
-  }
-
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try text.integer(type, at: node(key)) { path(to: key) }
-  }
-
-  func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type, forKey key: Key) throws -> Integer
-  {
-    try text.integer(type, at: node(key)) { path(to: key) }
-  }
-
-  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
-
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try text.integer(type, at: node(key)) { path(to: key) }
-  }
-
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try text.integer(type, at: node(key)) { path(to: key) }
-  }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-    try text.value(type, at: node(key), key: key, after: object.path)
+    try object.text.value(type, at: node(key), key: key, after: object.path)
   }
 
   // One search instead of the three of the defaults.
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    guard let node = object.presentValue(of: key.stringValue) else { return nil }
-    return try text.bool(at: node) { path(to: key) }
+    try readIfPresent(key) { text, node in try text.bool(at: node) { path(to: key) } }
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    guard let node = object.presentValue(of: key.stringValue) else { return nil }
-    return try text.string(at: node) { path(to: key) }
+    try readIfPresent(key) { text, node in try text.string(at: node) { path(to: key) } }
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    guard let node = object.presentValue(of: key.stringValue) else { return nil }
-    return try text.double(at: node) { path(to: key) }
+    try readIfPresent(key) { text, node in try text.double(at: node) { path(to: key) } }
   }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    guard let node = object.presentValue(of: key.stringValue) else { return nil }
-    return try text.integer(type, at: node) { path(to: key) }
+    try readIfPresent(key) { text, node in try text.integer(type, at: node) { path(to: key) } }
   }
 
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    guard let node = object.presentValue(of: key.stringValue) else { return nil }
-    return try text.integer(type, at: node) { path(to: key) }
+    try readIfPresent(key) { text, node in try text.integer(type, at: node) { path(to: key) } }
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-    guard let node = object.presentValue(of: key.stringValue) else { return nil }
-    return try text.value(type, at: node, key: key, after: object.path)
+    try readIfPresent(key) { text, node in try text.value(type, at: node, key: key, after: object.path) }
   }
 
   func nestedContainer<Nested: CodingKey>(
@@ -108,24 +91,63 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func superDecoder() throws -> any Decoder {
-    cursor(PayloadKey.super, node: object.value(of: "super") ?? text.missing)
+    cursor(PayloadKey.super, node: object.text.value(of: "super", in: object.node) ?? object.text.missing)
   }
 
   func superDecoder(forKey key: Key) throws -> any Decoder {
-    cursor(key, node: value(of: key) ?? text.missing)
+    cursor(key, node: value(of: key) ?? object.text.missing)
   }
 
-  private func value(of key: Key) -> Int? { object.value(of: key.stringValue) }
+  private func value(of key: Key) -> Int? { object.text.value(of: key.stringValue, in: object.node) }
 
-  private func node(_ key: Key) throws -> Int {
-    if let node = value(of: key) { return node }
-    throw DecodingError.keyNotFound(
+  private func node(_ key: Key) throws -> Int { try read(key) { $1 } }
+
+  @inline(__always)
+  private func read<Value>(_ key: Key, _ value: (JSONText, Int) throws -> Value) throws -> Value {
+    let text = object.text
+    if let node = text.value(of: key.stringValue, in: object.node) { return try value(text, node) }
+    throw absence(of: key)
+  }
+
+  // The functions that make errors are separate, because their variables would cost all calls time.
+  @inline(never)
+  private func absence(of key: Key) -> DecodingError {
+    .keyNotFound(
       key, .init(codingPath: codingPath, debugDescription: "The object has no member of that name."))
+  }
+
+  @inline(__always)
+  private func readIfPresent<Value>(_ key: Key, _ value: (JSONText, Int) throws -> Value) throws -> Value? {
+    let text = object.text
+    guard let node = text.value(of: key.stringValue, in: object.node), text.kind(of: node) != .null else {
+      return nil
+    }
+    return try value(text, node)
+  }
+
+  @inline(__always)
+  private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, _ key: Key) throws -> Integer {
+    try read(key) { text, node in try text.integer(type, at: node) { path(to: key) } }
   }
 
   private func path(to key: Key) -> [any CodingKey] { codingPath + [key] }
 
   private func cursor(_ key: any CodingKey, node: Int) -> JSONCursor {
-    JSONCursor(text: text, node: node, path: JSONPath(key, after: object.path))
+    JSONCursor(text: object.text, node: node, path: JSONPath(key, after: object.path))
+  }
+}
+
+/// A container of the members of an object.
+protocol JSONMembersContainer: KeyedDecodingContainerProtocol {
+  init(_ object: JSONCursor) throws
+}
+
+/// Makes the containers for one type of keys.
+///
+/// A generic type is searched for wherever it is named; a class has the type that it was made with.
+final class JSONMembersMaker<Members: JSONMembersContainer> {
+  @inline(never)
+  func container(of object: JSONCursor) throws -> KeyedDecodingContainer<Members.Key> {
+    KeyedDecodingContainer(try Members(object))
   }
 }

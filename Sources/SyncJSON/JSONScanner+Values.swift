@@ -87,6 +87,7 @@ extension JSONScanner {
   private static func member<Events: JSONEvents>(
     at offset: Int, of text: Span<UInt8>, events: inout Events
   ) throws(JSONError) -> Int {
+    if let end = events.knownKey(at: offset, of: text) { return try value(afterKey: end, of: text) }
     let key = try key(at: offset, of: text)
     events.key(key.token, of: text)
     return key.next
@@ -97,9 +98,15 @@ extension JSONScanner {
   static func key(at offset: Int, of text: Span<UInt8>) throws(JSONError) -> (token: JSONToken, next: Int) {
     guard byte(at: offset, of: text) == UInt8(ascii: "\"") else { throw unexpected(at: offset, of: text) }
     let token = try string(at: offset, of: text)
-    let colon = skipWhitespace(from: token.end, of: text)
+    return (token, try value(afterKey: token.end, of: text))
+  }
+
+  /// Reads a colon, up to the value.
+  @inline(__always)
+  private static func value(afterKey end: Int, of text: Span<UInt8>) throws(JSONError) -> Int {
+    let colon = skipWhitespace(from: end, of: text)
     guard byte(at: colon, of: text) == UInt8(ascii: ":") else { throw unexpected(at: colon, of: text) }
-    return (token, skipWhitespace(from: colon + 1, of: text))
+    return skipWhitespace(from: colon + 1, of: text)
   }
 
   @inline(__always)

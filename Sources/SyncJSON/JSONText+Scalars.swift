@@ -17,16 +17,18 @@ extension JSONText {
   func integer<Integer: FixedWidthInteger>(
     _ type: Integer.Type, at node: Int, path: () -> [any CodingKey]
   ) throws -> Integer {
-    guard kind(of: node) == .number else { throw mismatch(type, at: node, path: path()) }
-    guard let value = JSONNumber.integer(type, from: content(of: node).span) else {
+    let token = nodes[node].token
+    guard token.kind == .number else { throw mismatch(type, at: node, path: path()) }
+    guard let value = JSONNumber.integer(type, from: bytes.span.extracting(token.start..<token.end)) else {
       throw unfit(type, path: path())
     }
     return value
   }
 
   func double(at node: Int, path: () -> [any CodingKey]) throws -> Double {
-    guard kind(of: node) == .number else { throw mismatch(Double.self, at: node, path: path()) }
-    let value = JSONNumber.double(from: content(of: node).span)
+    let token = nodes[node].token
+    guard token.kind == .number else { throw mismatch(Double.self, at: node, path: path()) }
+    let value = JSONNumber.double(from: bytes.span.extracting(token.start..<token.end))
     guard value.isFinite else { throw unfit(Double.self, path: path()) }
     return value
   }
@@ -39,6 +41,7 @@ extension JSONText {
   }
 
   /// The error for a value of another kind. It names kinds, never the value.
+  @inline(never)
   func mismatch(_ type: any Any.Type, at node: Int, path: [any CodingKey]) -> DecodingError {
     let found = kind(of: node)
     let context = DecodingError.Context(
@@ -46,6 +49,7 @@ extension JSONText {
     return found == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 
+  @inline(never)
   private func unfit(_ type: any Any.Type, path: [any CodingKey]) -> DecodingError {
     .dataCorrupted(.init(codingPath: path, debugDescription: "The number does not fit \(type)."))
   }

@@ -30,22 +30,24 @@ extension JSONText {
     _ type: Value.Type, at node: Int, key: some CodingKey, after path: JSONPath?
   ) throws -> Value {
     switch formPlace(of: type) {
-    case .everywhere(let known):
-      if let reader = known as? JSONFormReader<Value> {
-        return try read(type, by: reader, at: node) { JSONPath.keys(path) + [key] }
-      }
-    case .ownDecoding where nodes[node].token.kind == .object:
+    case .everywhere(let reader):
+      return try read(type, by: reader, at: node) { JSONPath.keys(path) + [key] }
+    case .ownDecoding where kind(of: node) == .object:
       return try Value(from: JSONCursor(text: self, node: node, path: JSONPath(key, after: path)))
-    case .ownDecoding, .byMember, nil: break
+    case .ownDecoding: return try value(type, mayBeFormed: false, at: node, key: key, after: path)
+    case .byMember, nil: return try value(type, mayBeFormed: true, at: node, key: key, after: path)
     }
-    return try unremembered(type, at: node, key: key, after: path)
   }
 
-  private func unremembered<Value: Decodable>(
-    _ type: Value.Type, at node: Int, key: some CodingKey, after path: JSONPath?
+  /// Separate, because an optional of a generic type is searched for when a function with one begins.
+  @inline(never)
+  private func value<Value: Decodable>(
+    _ type: Value.Type, mayBeFormed: Bool, at node: Int, key: some CodingKey, after path: JSONPath?
   ) throws -> Value {
     if let value = try common(type, at: node, path: { JSONPath.keys(path) + [key] }) { return value }
-    if let value = try formed(type, at: node, path: { JSONPath.keys(path) + [key] }) { return value }
+    if mayBeFormed, let value = try formed(type, at: node, path: { JSONPath.keys(path) + [key] }) {
+      return value
+    }
     return try Value(from: JSONCursor(text: self, node: node, path: JSONPath(key, after: path)))
   }
 

@@ -9,6 +9,8 @@ package struct JSONToken {
 
 /// The events of a scan.
 package protocol JSONEvents {
+  /// Whether a key that is known begins at an offset; the offset past it, or `nil` to have it read.
+  mutating func knownKey(at offset: Int, of text: Span<UInt8>) -> Int?
   /// A member's key has been read; its value follows.
   mutating func key(_ token: JSONToken, of text: Span<UInt8>)
   /// A string, number or literal has been read.
@@ -17,6 +19,11 @@ package protocol JSONEvents {
   mutating func open(_ kind: JSONValueSlice.Kind, at offset: Int)
   /// The innermost open object or array ends before an offset.
   mutating func close(at offset: Int)
+}
+
+extension JSONEvents {
+  @inline(__always)
+  package mutating func knownKey(at offset: Int, of text: Span<UInt8>) -> Int? { nil }
 }
 
 /// Ignores all events: a scan that only checks.

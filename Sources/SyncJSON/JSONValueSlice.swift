@@ -51,6 +51,13 @@ public struct JSONValueSlice: Sendable {
     return JSONString.decoded(bytes.dropFirst().dropLast(), hasEscapes: hasEscapes)
   }
 
+  /// The UTF-8 bytes of a string with its escapes resolved, or of another value as written.
+  package var content: ArraySlice<UInt8> {
+    guard kind == .string else { return bytes }
+    let raw = bytes[bytes.startIndex + 1..<bytes.endIndex - 1]
+    return hasEscapes ? JSONString.unescaped(raw)[...] : raw
+  }
+
   /// The value of a number without fraction and exponent, if it fits; otherwise nil.
   public func integer() -> Int64? {
     guard kind == .number else { return nil }

@@ -85,6 +85,46 @@ struct JSONByteDecoderTests {
     #expect(throws: DecodingError.self) { try decode([String: UInt8].self, from: "{\"a\":\(text)}") }
   }
 
+  @Test func readsIntegersUpToTheBoundsOfTheirTypes() throws {
+    try expectBounds(Int.self)
+    try expectBounds(Int8.self)
+    try expectBounds(Int16.self)
+    try expectBounds(Int32.self)
+    try expectBounds(Int64.self)
+    try expectBounds(Int128.self)
+    try expectBounds(UInt.self)
+    try expectBounds(UInt8.self)
+    try expectBounds(UInt16.self)
+    try expectBounds(UInt32.self)
+    try expectBounds(UInt64.self)
+    try expectBounds(UInt128.self)
+  }
+
+  private struct Holder<Integer: FixedWidthInteger & Decodable>: Decodable {
+    var value: Integer
+    var other: Integer?
+  }
+
+  /// Reads a type's bounds in an object, in an array and alone, and no number past them.
+  private func expectBounds<Integer: FixedWidthInteger & Codable>(_ type: Integer.Type) throws {
+    // The last digit of a bound is no nine.
+    func past(_ bound: Integer) -> String { bound == 0 ? "-1" : "\(bound / 10)\(bound.magnitude % 10 + 1)" }
+    for bound in [Integer.min, .max] {
+      #expect(try decode(type, from: "\(bound)") == bound)
+      #expect(try decode([Integer].self, from: "[\(bound)]") == [bound])
+      let holder = try decode(Holder<Integer>.self, from: "{\"value\":\(bound),\"other\":\(bound)}")
+      #expect(holder.value == bound && holder.other == bound)
+      for text in [past(bound), "1.0", "1e0", "null", "\"1\""] {
+        #expect(throws: DecodingError.self) { try decode(type, from: text) }
+        #expect(throws: DecodingError.self) { try decode([Integer].self, from: "[\(text)]") }
+        let error = #expect(throws: DecodingError.self) {
+          try decode(Holder<Integer>.self, from: "{\"value\":\(text)}")
+        }
+        #expect(error.map { path(of: $0) } == "value")
+      }
+    }
+  }
+
   @Test func refusesNumbersPastTheGreatest() {
     #expect(throws: DecodingError.self) { try decode(Double.self, from: "1e999") }
     #expect(throws: DecodingError.self) { try decode(Float.self, from: "1e39") }

@@ -1,10 +1,9 @@
 package import SyncJSON
 
 /// Decodes records of one type, one after another, on one thread.
-package struct ModelReader<Value: SyncedRecord> {
+package final class ModelReader<Value: SyncedRecord> {
   private let decoder: JSONByteDecoder
-  private let keyMember: FieldName?
-  private let defaults: [JSONByteDecoder.Addition]
+  private let additions: [JSONByteDecoder.Addition]
   private let habits: JSONHabits?
 
   /// Creates a reader.
@@ -14,19 +13,17 @@ package struct ModelReader<Value: SyncedRecord> {
     let coding = Value.coding
     var decoder = JSONByteDecoder()
     decoder.forms = coding
-    (self.decoder, keyMember, defaults, self.habits) = (
-      decoder, coding.keyMember, coding.addedDefaults, habits
-    )
+    var additions = coding.addedDefaults
+    if let member = coding.keyMember, type is any Identifiable.Type {
+      additions.append(.init(member.rawValue, replacesNull: false) { Value.json(ofKey: $0) })
+    }
+    (self.decoder, self.additions, self.habits) = (decoder, additions, habits)
   }
 
   /// Decodes the payload of a record, as ``Payload/decoded(as:key:)``.
   package func decode(_ payload: Payload, key: String) throws(Undecodable) -> Value {
     do {
-      var added = defaults
-      if let keyMember {
-        added.append(.init(keyMember.rawValue, replacesNull: false) { Value.json(ofKey: key) })
-      }
-      return try decoder.decode(Value.self, from: payload.bytes, adding: added, habits: habits)
+      return try decoder.decode(Value.self, from: payload.bytes, adding: additions, key: key, habits: habits)
     } catch {
       throw Undecodable(
         id: RecordID(type: Value.recordType, key: key), reason: CodingFlaw(error).description)

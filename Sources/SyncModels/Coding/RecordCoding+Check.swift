@@ -56,9 +56,9 @@ extension RecordCoding {
       let own = try? JSONByteEncoder().encode(encodable), text.elementsEqual(own)
     else { return false }
     let form = form(of: Formed.self) { path().map { FieldName($0) } }
-    guard let json = try? JSONValueSlice(checking: text), let scalar = JSONScalar(json),
-      let meant = form.read(scalar)
-    else { return true }
+    guard let json = try? JSONValueSlice(checking: text), let meant = try? form.read(json) else {
+      return true
+    }
     return form.write(meant) != form.write(value)
   }
 }

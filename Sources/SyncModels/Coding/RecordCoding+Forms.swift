@@ -79,9 +79,10 @@ extension RecordCoding {
 extension JSONScalar {
   /// Reads a value of a form.
   fileprivate static func value<Value>(
-    in json: JSONValueSlice, by read: (JSONScalar) -> Value?, named form: String
+    in json: JSONValueSlice, by read: (JSONValueSlice) throws(OtherForm) -> Value, named form: String
   ) throws(JSONFormFailure) -> Value {
-    if let scalar = JSONScalar(json), let value = read(scalar) { return value }
+    // Not an optional of the type, which would be searched for with each value.
+    do throws(OtherForm) { return try read(json) } catch {}
     let found = json.kind == .string ? "another string" : "\(json.kind)"
     throw JSONFormFailure("Expected \(form), found \(found). A RecordCoding selects other forms.")
   }

@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// A JSON string, number or Boolean value.
 public enum JSONScalar: Hashable, Sendable {
   /// A string, with its escapes resolved.
@@ -20,7 +22,7 @@ public struct ScalarForm<Value>: Sendable {
   public let name: String
   /// What the form's texts are compared as; `nil` if one value has one text, or the form has none.
   public let meaning: TextMeaning?
-  let read: @Sendable (JSONScalar) -> Value?
+  let read: @Sendable (JSONValueSlice) throws(OtherForm) -> Value
   let write: @Sendable (Value) -> JSONScalar?
 
   /// Creates a form.
@@ -36,11 +38,32 @@ public struct ScalarForm<Value>: Sendable {
     _ name: String, meaning: TextMeaning? = nil, read: @escaping @Sendable (JSONScalar) -> Value?,
     write: @escaping @Sendable (Value) -> JSONScalar?
   ) {
-    self.name = name
-    self.meaning = meaning
-    self.read = read
-    self.write = write
+    (self.name, self.meaning, self.write) = (name, meaning, write)
+    self.read = { (json) throws(OtherForm) in
+      guard let scalar = JSONScalar(json), let value = read(scalar) else { throw OtherForm() }
+      return value
+    }
   }
+
+  /// Creates a form that is read from the bytes of a string or of a number, without a `JSONScalar`.
+  ///
+  /// - Parameter bytes: Returns the value of a string without its escapes, or of a number as written.
+  package init(
+    _ name: String, meaning: TextMeaning? = nil, isString: Bool,
+    bytes read: @escaping @Sendable (ArraySlice<UInt8>) throws(OtherForm) -> Value,
+    write: @escaping @Sendable (Value) -> JSONScalar?
+  ) {
+    (self.name, self.meaning, self.write) = (name, meaning, write)
+    self.read = { (json) throws(OtherForm) in
+      guard json.kind == (isString ? .string : .number) else { throw OtherForm() }
+      return try read(json.content)
+    }
+  }
+}
+
+/// JSON of another form than the expected one.
+package struct OtherForm: Error {
+  package init() {}
 }
 
 /// A type whose values are JSON scalars in records, unlike its `Codable` form.

@@ -128,7 +128,7 @@ extension RecordCoding {
   /// The members that a record gets where it lacks them.
   var addedDefaults: [JSONByteDecoder.Addition] {
     defaults.compactMap { name, value in
-      value.scalar?.json.map { json in .init(name.rawValue, replacesNull: true) { json } }
+      value.scalar?.json.map { json in .init(name.rawValue, replacesNull: true) { _ in json } }
     }
   }
 

@@ -5,14 +5,21 @@ extension Timestamp {
   /// offset. A date alone is the beginning of the day. A time without offset is in UTC. Digits past
   /// the microsecond are ignored.
   public init?(iso8601 text: String) {
-    var rest = Digits(text.utf8)
+    self.init(iso8601: Array(text.utf8)[...], withOffset: false)
+  }
+
+  /// Parses an ISO 8601 date from its UTF-8 bytes.
+  ///
+  /// - Parameter isInstant: Whether there must be a time with its offset.
+  package init?(iso8601 text: ArraySlice<UInt8>, withOffset isInstant: Bool) {
+    var rest = Digits(text)
     guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2), (1...12).contains(month),
       rest.skip("-"), let day = rest.number(2), (1...Self.days(in: month, year)).contains(day)
     else { return nil }
     var microseconds = Self.days(year, month, day) * 86_400_000_000
-    if !rest.isAtEnd {
+    if isInstant || !rest.isAtEnd {
       guard rest.skip("T") || rest.skip("t") || rest.skip(" "), let time = rest.timeOfDay(),
-        let offset = rest.offset(), rest.isAtEnd
+        !isInstant || !rest.isAtEnd, let offset = rest.offset(), rest.isAtEnd
       else { return nil }
       microseconds += time - offset
     }
@@ -43,15 +50,15 @@ extension Timestamp {
 
 /// The unread rest of a text.
 private struct Digits {
-  private let bytes: [UInt8]
-  private var next = 0
+  private let bytes: ArraySlice<UInt8>
+  private var next: Int
 
-  init(_ text: String.UTF8View) { bytes = Array(text) }
+  init(_ text: ArraySlice<UInt8>) { (bytes, next) = (text, text.startIndex) }
 
-  var isAtEnd: Bool { next == bytes.count }
+  var isAtEnd: Bool { next == bytes.endIndex }
 
   mutating func skip(_ mark: Unicode.Scalar) -> Bool {
-    guard next < bytes.count, UInt32(bytes[next]) == mark.value else { return false }
+    guard next < bytes.endIndex, UInt32(bytes[next]) == mark.value else { return false }
     next += 1
     return true
   }
@@ -67,7 +74,7 @@ private struct Digits {
   }
 
   private mutating func digit() -> Int64? {
-    guard next < bytes.count else { return nil }
+    guard next < bytes.endIndex else { return nil }
     let digit = bytes[next] &- UInt8(ascii: "0")
     guard digit < 10 else { return nil }
     next += 1
