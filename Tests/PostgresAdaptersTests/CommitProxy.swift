@@ -15,7 +15,7 @@
               while True:
                   data = a.recv(65536)
                   if not data: break
-                  if isClient and order[0] and b"COMMIT" in data:
+                  if isClient and order[0] and b"COMMIT\\0" in data:
                       way, order[0] = order[0], None
                       if way == "answer":
                           pair["deaf"] = True

@@ -72,8 +72,7 @@
     private mutating func preparedName(of sql: String, _ prefix: String) throws(PostgresFailure) -> String {
       if var known = kept[sql] {
         known.uses += 1
-        // Nothing may be sent before what begins a transaction, which has no plan.
-        if known.uses < Self.mostUses || sql.hasPrefix("BEGIN") {
+        if known.uses < Self.mostUses {
           kept[sql] = known
           return known.name
         }

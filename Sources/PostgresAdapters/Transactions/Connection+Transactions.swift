@@ -3,8 +3,9 @@
   import SyncPorts
 
   extension Connection {
-    static let isolated = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-    static let writing = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+    // These have no plan to keep, and nothing may be sent before what begins a transaction.
+    static let isolated = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", isKept: false)
+    static let writing = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", isKept: false)
     static let commit = Statement("COMMIT", isKept: false)
     /// Ends when all commits before it are on the disk, and where the server's `synchronous_commit`
     /// demands it also on standbys.
