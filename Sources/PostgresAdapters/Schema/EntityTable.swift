@@ -91,15 +91,17 @@
         JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
         """
       let header = "(\(StoreHeader.sql)) AS h"
+      func nulls(_ count: Int) -> String { Array(repeating: "NULL", count: count).joined(separator: ", ") }
       alone = (
         """
         SELECT h.*, \(recordColumns) FROM \(header) LEFT JOIN \(name) AS r \
         ON r.id = $2::bytea AND r.rest = $3::bytea AND r.payload IS NOT NULL
         """,
         """
-        SELECT h.*, \(recordColumns), k.n FROM \(header) \
-        LEFT JOIN (unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
-        JOIN \(name) AS r ON \(Self.sameKey) AND r.payload IS NOT NULL) ON true
+        SELECT h.*, \(nulls(read.count + 1)) FROM \(header) UNION ALL \
+        SELECT \(nulls(StoreHeader.columnCount)), \(recordColumns), k.n \
+        FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
+        JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL ORDER BY 1 NULLS LAST
         """
       )
       let versions = "unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[])"
@@ -119,8 +121,8 @@
 
     /// Reads the store's header, and in the columns behind it the records of some ids of the type.
     ///
-    /// For several ids, a record's place follows, from one on. Without any record these columns are
-    /// null.
+    /// For several ids, a record's place follows, from one on. The header then has the first row alone.
+    /// Without a record these columns are null.
     func alone(_ ids: [RecordID], writer: [UInt8]) -> Statement {
       Statement(ids.count == 1 ? alone.one : alone.several) {
         $0.add(bytes: writer)
