@@ -1,6 +1,5 @@
 import SyncModels
 import SyncPorts
-import Synchronization
 
 /// Reads of single records, which share transactions.
 ///
@@ -21,29 +20,30 @@ final class CoalescedReads: Sendable {
   }
 
   /// What a waiting task goes on with.
-  private enum Turn {
+  private enum Turn: Sendable {
     /// It reads for some others too.
-    case read([Waiter])
+    case read([Wish])
     /// Another task has read for it.
     case done(Result<Found, SyncError>)
     /// It reads alone, because a shared read has failed, perhaps because of one of the records.
     case alone
   }
 
-  private struct Waiter {
-    let number: Int
+  /// What the waiting task with a ticket is to read.
+  private struct Wish: Sendable {
+    let ticket: Int
     let ids: [RecordID]
-    let continuation: CheckedContinuation<Turn, Never>
   }
 
   private struct State {
     var running = 0
     var tickets = 0
-    var waiting: [Waiter] = []
+    /// The wishes that nobody reads yet.
+    var wishes: [Wish] = []
   }
 
   private let store: any LocalStore
-  private let state = Mutex(State())
+  private let queue = WaitQueue<State, Turn>(State())
 
   init(_ store: any LocalStore) { self.store = store }
 
@@ -57,29 +57,25 @@ final class CoalescedReads: Sendable {
     case .read(let others): return try await read(ids, others)
     case .done(let result): return try result.get()
     case .alone: return try await read([ids])[0]
+    case nil: throw SyncError(.cancelled, during: "reading the store", "The task was cancelled.")
     }
   }
 
-  private func turn(for ids: [RecordID]) async -> Turn {
-    let ticket = state.withLock { state -> Int? in
+  /// Waits for a turn; `nil` once the task is cancelled, also while another task reads for it.
+  private func turn(for ids: [RecordID]) async -> Turn? {
+    let ticket = queue.update { state, _ -> Int? in
       if Self.begin(&state) { return nil }
       state.tickets += 1
       return state.tickets
     }
     guard let ticket else { return .read([]) }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        // Meanwhile the others may have ended.
-        let begins = state.withLock { state in
-          if Self.begin(&state) { return true }
-          state.waiting.append(Waiter(number: ticket, ids: ids, continuation: continuation))
-          return false
-        }
-        if begins { continuation.resume(returning: .read([])) }
-        if Task.isCancelled { leave(ticket) }
-      }
-    } onCancel: {
-      leave(ticket)
+    return await queue.wait(as: ticket) { state in
+      // Meanwhile the others may have ended.
+      if Self.begin(&state) { return .read([]) }
+      state.wishes.append(Wish(ticket: ticket, ids: ids))
+      return nil
+    } leave: { state in
+      state.wishes.removeAll { $0.ticket == ticket }
     }
   }
 
@@ -89,51 +85,45 @@ final class CoalescedReads: Sendable {
     return true
   }
 
-  private func leave(_ ticket: Int) {
-    let waiter = state.withLock { state in
-      state.waiting.firstIndex { $0.number == ticket }.map { state.waiting.remove(at: $0) }
-    }
-    let error = SyncError(.cancelled, during: "reading the store", "The task was cancelled.")
-    waiter?.continuation.resume(returning: .done(.failure(error)))
-  }
-
   /// Reads for a task, and for others that wait.
-  private func read(_ ids: [RecordID], _ others: [Waiter]) async throws(SyncError) -> Found {
+  private func read(_ ids: [RecordID], _ others: [Wish]) async throws(SyncError) -> Found {
     let found: [Found]
     do throws(SyncError) {
       found = try await read([ids] + others.map(\.ids))
     } catch {
       switch error.code {
       case .cancelled: end(before: others)
-      case .storeBusy, .storeFailure:
-        end()
-        for other in others { other.continuation.resume(returning: .done(.failure(error))) }
+      case .storeBusy, .storeFailure: end(others.map { ($0, .done(.failure(error))) })
       default:
-        end()
-        for other in others { other.continuation.resume(returning: .alone) }
+        end(others.map { ($0, .alone) })
         if !others.isEmpty { return try await read([ids])[0] }
       }
       throw error
     }
-    end()
-    for (other, found) in zip(others, found.dropFirst()) {
-      other.continuation.resume(returning: .done(.success(found)))
-    }
+    end(zip(others, found.dropFirst()).map { ($0, .done(.success($1))) })
     return found[0]
   }
 
   /// Lets the tasks that wait read together.
   ///
-  /// - Parameter first: Tasks that have waited longer, and wait again.
-  private func end(before first: [Waiter] = []) {
-    let next = state.withLock { state -> [Waiter] in
-      state.waiting.insert(contentsOf: first, at: 0)
-      let next = Array(state.waiting.prefix(Self.mostReads))
-      state.waiting.removeFirst(next.count)
-      if next.isEmpty { state.running -= 1 }
-      return next
+  /// - Parameters:
+  ///   - turns: What tasks go on with.
+  ///   - first: The wishes of tasks that have waited longer, and wait again.
+  private func end(_ turns: [(Wish, Turn)] = [], before first: [Wish] = []) {
+    queue.update { state, waiters in
+      state.wishes.insert(contentsOf: first, at: 0)
+      var isOver = true
+      while isOver, !state.wishes.isEmpty {
+        let leader = state.wishes.removeFirst()
+        let others = Array(state.wishes.prefix(Self.mostReads - 1))
+        // A task that was cancelled meanwhile does not read for others.
+        guard waiters.deliver(.read(others), to: leader.ticket) else { continue }
+        state.wishes.removeFirst(others.count)
+        isOver = false
+      }
+      if isOver { state.running -= 1 }
+      for (wish, turn) in turns { _ = waiters.deliver(turn, to: wish.ticket) }
     }
-    next.first?.continuation.resume(returning: .read(Array(next.dropFirst())))
   }
 
   private func read(_ wanted: [[RecordID]]) async throws(SyncError) -> [Found] {

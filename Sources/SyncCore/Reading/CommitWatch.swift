@@ -1,6 +1,5 @@
 import SyncModels
 import SyncPorts
-import Synchronization
 
 /// Waits for commits that a reader may have to read: this engine's events, and others' commits.
 struct CommitWatch: Sendable {
@@ -73,11 +72,9 @@ final class CommitPoll: Sendable {
     var isLooking = false
     /// The time of the last look.
     var last: Timestamp?
-    var tickets = 0
-    /// The tasks that wait for the one that is looking.
-    var followers: [Int: CheckedContinuation<CommitLook?, Never>] = [:]
   }
-  private let state = Mutex(State())
+  /// The tasks that wait for the one that is looking.
+  private let queue = WaitQueue<State, CommitLook?>(State())
 
   init(_ store: any LocalStore, clock: any Clock<Duration>) {
     self.store = store
@@ -113,20 +110,18 @@ final class CommitPoll: Sendable {
 
   /// Waits for the next look; `nil` if the task that was to look is cancelled.
   private func next() async -> CommitLook? {
-    let isFirst = state.withLock { state in
+    let isFirst = queue.update { state, _ in
       defer { state.isLooking = true }
       return !state.isLooking
     }
-    guard isFirst else { return await follow() }
-    let isDue = await rest(since: state.withLock { $0.last })
+    guard isFirst else { return await queue.wait { $0.isLooking ? nil : .some(nil) } ?? nil }
+    let isDue = await rest(since: queue.update { state, _ in state.last })
     let look = isDue ? await look() : nil
-    let followers = state.withLock { state in
-      defer { (state.isLooking, state.followers) = (false, [:]) }
+    queue.update { state, waiters in
+      state.isLooking = false
       if look != nil { state.last = clock.timestamp }
-      return state.followers
+      waiters.deliverToAll(look)
     }
-    // In their order, so that a seeded executor repeats it.
-    for (_, follower) in followers.sorted(by: { $0.key < $1.key }) { follower.resume(returning: look) }
     return look
   }
 
@@ -139,24 +134,5 @@ final class CommitPoll: Sendable {
     let pause = passed < .zero ? Self.interval : Self.interval - min(passed, Self.interval)
     do { try await clock.pause(for: pause, as: .observation) } catch { return false }
     return true
-  }
-
-  private func follow() async -> CommitLook? {
-    let ticket = state.withLock { state in
-      state.tickets += 1
-      return state.tickets
-    }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let waits = state.withLock { state in
-          guard state.isLooking, !Task.isCancelled else { return false }
-          state.followers[ticket] = continuation
-          return true
-        }
-        if !waits { continuation.resume(returning: nil) }
-      }
-    } onCancel: {
-      state.withLock { $0.followers.removeValue(forKey: ticket) }?.resume(returning: nil)
-    }
   }
 }

@@ -92,6 +92,39 @@ struct CoalescedReadsTests {
     }
   }
 
+  @Test func endAtOnceWhileAnotherReadsForThem() async throws {
+    let crowd = try await Crowd()
+    let tasks = try await crowd.begin((0..<8).map { "n\($0)" })
+    // One of those that waited reads for the others, and is cancelled.
+    crowd.store.failing = (crowd.store.reads + 1, SyncError(.cancelled, during: "reading"))
+    crowd.store.isOpen = true
+    crowd.store.isOpen = false
+    for task in tasks.prefix(2) { _ = try await task.value }
+    let end = ContinuousClock.now + .seconds(20)
+    while crowd.store.waiting < 1, ContinuousClock.now < end { await Task.yield() }
+    let ended = Count()
+    let cancelled = tasks[3...5].map { task in
+      Task {
+        let error = await #expect(throws: SyncError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        ended.value.add(1, ordering: .relaxed)
+      }
+    }
+    for task in tasks[3...5] { task.cancel() }
+    // One of them may be the one that reads.
+    while ended.value.load(ordering: .relaxed) < 2, ContinuousClock.now < end { await Task.yield() }
+    #expect(ended.value.load(ordering: .relaxed) >= 2)
+    crowd.store.isOpen = true
+    for task in cancelled { await task.value }
+    for number in [2, 6, 7] {
+      do {
+        #expect(try await tasks[number].value?.number == number)
+      } catch let error as SyncError {
+        #expect(error.code == .cancelled)
+      }
+    }
+  }
+
   /// One of the others reads for them.
   @Test func goOnWhenTheOneThatReadsForThemIsCancelled() async throws {
     let crowd = try await Crowd()
@@ -144,6 +177,10 @@ struct CoalescedReadsTests {
     isFree.withLock { $0 = true }
     await busy.value
     for (number, lead) in leads.enumerated() { #expect(try await lead.value == number) }
+  }
+
+  private final class Count: Sendable {
+    let value = Atomic(0)
   }
 
   private actor Keeper {
