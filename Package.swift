@@ -63,10 +63,12 @@ let package = Package(
     // Adapters, one external technology each.
     .target(name: "InMemoryAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(name: "FileAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    // What the stores in databases share beside SQL.
+    .target(name: "CanonicalSyncDatabases", dependencies: ["SyncModels", "SyncPorts"]),
     .target(
       name: "SQLiteAdapters",
       dependencies: [
-        "SyncJSON", "SyncModels", "SyncPorts",
+        "CanonicalSyncDatabases", "SyncJSON", "SyncModels", "SyncPorts",
         .target(name: "CanonicalSyncCSQLite", condition: .when(traits: ["SQLite"])),
       ]),
     .systemLibrary(
@@ -76,7 +78,7 @@ let package = Package(
     .target(
       name: "PostgresAdapters",
       dependencies: [
-        "SyncModels", "SyncPorts",
+        "CanonicalSyncDatabases", "SyncModels", "SyncPorts",
         .target(name: "CanonicalSyncCPostgres", condition: .when(traits: ["Postgres"])),
       ]),
     .systemLibrary(
@@ -230,7 +232,8 @@ let package = Package(
     .testTarget(
       name: "SQLiteAdaptersTests",
       dependencies: [
-        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSync", "CanonicalSyncDatabases", "SyncAdapters", "InMemoryAdapters", "SQLiteAdapters",
+        "SyncConformance", "SyncJSON",
         "SyncMaintenance", "CanonicalSyncTestProcesses",
       ]),
     // The database that Tests/run starts.

@@ -59,12 +59,12 @@
       /// 15 seconds by default, and in whole milliseconds. With zero, there is no limit. A lease
       /// replaces it with its own duration.
       public var idleTransactionTimeout: Duration
+      /// Runs the calls into libpq.
+      public var executor = PostgresExecutor.dispatch
       /// A clock for leases in tests; the server's own otherwise.
       package var leaseClock: (@Sendable () -> Timestamp)?
       /// The number of rows from which indexes are built beside the writes of others.
       package var largeTable = 20_000
-      /// Whether calls run on the caller's thread, for simulators that schedule everything.
-      package var isInline = false
 
       /// Creates the options for opening a store.
       public init(
@@ -109,7 +109,7 @@
         StoreMemory(ConnectionSettings(configuration, at: address, for: purpose), losses)
       }
       func seat(for purpose: ConnectionSettings.Purpose, label: String) -> Seat {
-        Seat(memory(for: purpose), label: "CanonicalSync.postgres.\(label)", isInline: configuration.isInline)
+        Seat(memory(for: purpose), label: label, configuration.executor)
       }
       self.init(
         address, configuration, migrations,
@@ -218,7 +218,7 @@
     /// and behind a pooler that lends sessions, it asks twice a second.
     public func waitForCommit(after mark: CommitMark) async -> Bool {
       // A simulator repeats what it schedules, but not what a server tells.
-      if configuration.isInline { return false }
+      if configuration.executor.isInline { return false }
       let losses = losses
       return await followed.wait { position in position + losses.value > mark.own + mark.others }
     }
@@ -268,7 +268,7 @@
       _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       let context = context
-      if configuration.isInline {
+      if configuration.executor.isInline {
         return try await readers.run(endsWithTask: true) { connection throws(SyncError) -> R in
           try connection.read(context) { (snapshot) throws(SyncError) -> R in try body(snapshot) }
         }

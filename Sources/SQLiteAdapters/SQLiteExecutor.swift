@@ -1,5 +1,5 @@
 #if SQLite
-  import Dispatch
+  import CanonicalSyncDatabases
 
   /// Runs a store's SQLite calls, which block a thread while they wait.
   ///
@@ -34,19 +34,5 @@
 
     /// Runs on the caller's own thread, for simulators that schedule everything themselves.
     public static let inline = SQLiteExecutor(usesTaskThreads: false) { _ in nil }
-  }
-
-  /// A Dispatch queue as a serial executor.
-  private final class DispatchLane: SerialExecutor {
-    private let queue: DispatchQueue
-
-    init(label: String) {
-      queue = DispatchQueue(label: label)
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-    }
   }
 #endif

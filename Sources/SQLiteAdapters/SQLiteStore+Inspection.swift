@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   package import SyncModels
   import Synchronization
 
@@ -6,7 +7,7 @@
   extension SQLiteStore {
     /// The plan of SQLite for a query, one line for each step.
     package func queryPlan(_ query: Query) async throws(SyncError) -> [String] {
-      try await readers.run { connection, _ throws(SyncError) -> [String] in
+      try await readers.run { connection throws(SyncError) -> [String] in
         try connection.transaction(.read) { () throws(SyncError) -> [String] in
           try connection.refreshCatalog(Declarations())
           let table = try connection.catalog.table(query.type, during: "explaining a query")
@@ -38,9 +39,9 @@
 
     /// Runs SQL on the writing connection, as another tool might.
     package func execute(_ sql: String) async throws(SyncError) {
-      try await writer.run { connection, cache throws(SyncError) in
+      try await writer.run { connection throws(SyncError) in
         // Its own connection's changes are not seen as another's.
-        cache.forget()
+        connection.cache.forget()
         try connection.execute(sql)
       }
     }

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   package import SyncModels
   import SyncPorts
 

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import CanonicalSyncDatabases
   public import SyncModels
   public import SyncPorts
   import Synchronization
@@ -23,8 +24,8 @@
   public final class SQLiteStore: LocalStore, SharedStore {
     let path: String
     let leaseClock: @Sendable () -> Timestamp
-    let writer: SerialConnection
-    let copier: SerialConnection
+    let writer: SerialConnection<Connection>
+    let copier: SerialConnection<Connection>
     let readers: ReaderPool
     let heldLeases = Mutex<[(fence: Int64, file: LeaseFile)]>([])
     private let declarations = Mutex(Declarations())
@@ -82,21 +83,21 @@
       path = opening.path
       let configuration = opening.configuration
       leaseClock = configuration.leaseClock
-      let copier = SerialConnection(label: "CanonicalSync.copier", executor: configuration.executor) {
-        () throws(SyncError) in try opening.openCopier()
+      let makeQueue = configuration.executor.makeQueue
+      let copier = SerialConnection(on: makeQueue("CanonicalSync.copier")) { () throws(SyncError) in
+        try opening.openCopier()
       }
       self.copier = copier
-      writer = SerialConnection(
-        label: "CanonicalSync.writer", remembers: .connection, executor: configuration.executor
-      ) { () throws(SyncError) in
+      writer = SerialConnection(on: makeQueue("CanonicalSync.writer")) { () throws(SyncError) in
         let connection = try opening.openWriter()
+        connection.cache = ConnectionCache(.connection)
         connection.copyLog(by: LogCopier(beside: copier.hasQueue ? copier : nil))
         return connection
       }
       readers = ReaderPool(
         (0..<max(1, configuration.readerCount)).map { number in
-          SerialConnection(label: "CanonicalSync.reader.\(number)", executor: configuration.executor) {
-            () throws(SyncError) in try opening.openReader()
+          SerialConnection(on: makeQueue("CanonicalSync.reader.\(number)")) { () throws(SyncError) in
+            try opening.openReader()
           }
         }, usesTaskThreads: configuration.executor.usesTaskThreads)
     }
@@ -162,11 +163,11 @@
       _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       let declared = declarations.withLock { $0 }
-      return try await readers.run { connection, cache throws(SyncError) -> R in
-        try cache.scope { () throws(SyncError) -> R in
+      return try await readers.run { connection throws(SyncError) -> R in
+        try connection.cache.scope { () throws(SyncError) -> R in
           try connection.transaction(.read) { () throws(SyncError) -> R in
             try connection.refreshCatalog(declared)
-            return try body(SQLiteSnapshot(on: connection, cache))
+            return try body(SQLiteSnapshot(on: connection))
           }
         }
       }
@@ -183,9 +184,9 @@
     ) async throws(SyncError) -> R {
       let declared = declarations.withLock { $0 }
       defer { commits.add(1, ordering: .relaxed) }
-      return try await writer.run { connection, cache throws(SyncError) -> R in
+      return try await writer.run { connection throws(SyncError) -> R in
         try demandAwake()
-        return try cache.scope { () throws(SyncError) -> R in
+        return try connection.cache.scope { () throws(SyncError) -> R in
           // A sync repeats the commits that a power failure loses. An app's edits would not be
           // repeated.
           try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in
@@ -193,7 +194,7 @@
             try connection.refreshCatalog(declared)
             try connection.demand(authority)
             try connection.demandPlace(connection.catalog.movedTo)
-            let transaction = SQLiteTransaction(on: connection, cache, of: writer)
+            let transaction = SQLiteTransaction(on: connection, of: writer)
             let result = try body(transaction)
             try transaction.noteObservedChanges()
             return result

@@ -12,6 +12,7 @@ enum Rules {
   private static let platform: Set<String> = ["Darwin", "Glibc", "Musl", "Android", "WASILibc", "ucrt"]
   private static let system: Set<String> = platform.union(["Foundation", "Dispatch"])
   private static let ports: Set<String> = ["SyncJSON", "SyncModels", "SyncPorts"]
+  private static let databases = ports.union(["CanonicalSyncDatabases"])
 
   /// The modules that each target may import besides the standard library: the design's arrows.
   static let imports: [String: Set<String>] = [
@@ -26,8 +27,9 @@ enum Rules {
     "SyncAdapters": ports,
     "InMemoryAdapters": ports,
     "FileAdapters": ports.union(system),
-    "SQLiteAdapters": ports.union(system).union(["CanonicalSyncCSQLite"]),
-    "PostgresAdapters": ports.union(["Dispatch", "CanonicalSyncCPostgres"]),
+    "CanonicalSyncDatabases": ports.union(["Dispatch"]),
+    "SQLiteAdapters": databases.union(system).union(["CanonicalSyncCSQLite"]),
+    "PostgresAdapters": databases.union(["Dispatch", "CanonicalSyncCPostgres"]),
     "HTTPAdapters": ports.union(["Foundation"]),
     "CurlAdapters": ports.union(["HTTPAdapters", "CanonicalSyncCCurl"]),
     "KintoAdapters": ports.union(["HTTPAdapters"]),

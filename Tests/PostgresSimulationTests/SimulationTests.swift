@@ -26,7 +26,7 @@
             open: { () async throws(SyncError) in
               var configuration = PostgresStore.Configuration(readerCount: 1)
               configuration.leaseClock = leaseClock
-              configuration.isInline = true
+              configuration.executor = .inline
               // Every other part of the worlds uses stores of a pool.
               if seeds.lowerBound % 100 == 0 {
                 let pool = try PostgresPool(

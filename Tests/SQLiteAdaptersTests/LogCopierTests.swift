@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import Foundation
   import InMemoryAdapters
   import SyncModels
@@ -38,7 +39,7 @@
     }
 
     @Test func copiesBesideTheWriter() async throws {
-      let copier = SerialConnection(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
+      let copier = SerialConnection(on: DispatchLane(label: "copier")) { [opening] () throws(SyncError) in
         try opening.openCopier()
       }
       // Opening a store writes some 50 pages. The first write must not reach a part as well: a copy
@@ -60,7 +61,7 @@
 
     @Test func copiesAfterItsConnectionCouldNotBeOpened() async throws {
       let openings = Mutex(0)
-      let copier = SerialConnection(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
+      let copier = SerialConnection(on: DispatchLane(label: "copier")) { [opening] () throws(SyncError) in
         let isFirst = openings.withLock { count in
           count += 1
           return count == 1
@@ -134,7 +135,7 @@
 
     @Test func keepsTheLogAfterAFlushThatFailed() async throws {
       let disk = FaultyDisk(directory)
-      let copier = SerialConnection(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
+      let copier = SerialConnection(on: DispatchLane(label: "copier")) { [opening] () throws(SyncError) in
         try opening.openCopier()
       }
       do {

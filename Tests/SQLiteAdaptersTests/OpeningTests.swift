@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import Foundation
   import SyncCore
   import SyncModels

@@ -1,11 +1,12 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import Synchronization
 
   /// What the stores of a pool share.
   final class PoolCore: Sendable {
     let configuration: PostgresPool.Configuration
-    let connections: Lender<SerialConnection>
+    let connections: Lender<SerialConnection<Connection>>
     let caches: CacheShelf
     let losses = LossCount()
     let listener: CommitListener
@@ -17,7 +18,7 @@
       let memory = StoreMemory(ConnectionSettings(store, at: address, for: .reading, isLent: true), losses)
       connections = Lender(
         (0..<configuration.connectionCount).map { number in
-          SerialConnection(memory, label: "CanonicalSync.postgres.pool.\(number)", isInline: store.isInline)
+          store.executor.connection(memory, label: "pool.\(number)")
         })
       // A store has one cache for what it reads, and one for what it writes.
       caches = CacheShelf(capacity: 2 * configuration.cachedStores)

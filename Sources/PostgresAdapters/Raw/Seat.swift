@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// A place for one transaction of a store at a time.
@@ -6,15 +7,15 @@
   /// It has a connection of its own, or gets one of a pool for each transaction.
   struct Seat: Sendable {
     private enum Place {
-      case own(SerialConnection)
+      case own(SerialConnection<Connection>)
       case lent(LentSeat)
     }
 
     private let place: Place
 
     /// Creates a seat with a connection of its own, which is opened at its first use.
-    init(_ memory: StoreMemory, label: String, isInline: Bool) {
-      place = .own(SerialConnection(memory, label: label, isInline: isInline))
+    init(_ memory: StoreMemory, label: String, _ executor: PostgresExecutor) {
+      place = .own(executor.connection(memory, label: label))
     }
 
     /// Creates a seat on the connections of a pool.

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   public import SyncModels
   import SyncPorts
   import Synchronization
@@ -39,10 +40,10 @@
     public func release(_ lease: Lease) async throws(SyncError) {
       // Even if the row cannot be written, the released lock shows that the lease has no holder.
       defer { heldLeases.withLock { $0.removeAll { $0.fence == lease.fence } } }
-      try await writer.run { connection, cache throws(SyncError) in
+      try await writer.run { connection throws(SyncError) in
         try demandAwake()
         // A sync's edits, new records and pages are of little use after it, and take memory.
-        cache.forget()
+        connection.cache.forget()
         defer { connection.releasePages() }
         try connection.transaction(.write) { () throws(SyncError) in
           var row = try connection.leaseRow()

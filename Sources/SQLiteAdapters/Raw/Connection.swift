@@ -9,6 +9,8 @@
     let newestLayout: Int
     /// The registered types, cached while the file's catalog is unchanged.
     var catalog = Catalog.empty
+    /// What the connection remembers of the file.
+    var cache = ConnectionCache(.snapshot)
     // Keeps the log short. Without it, the log is copied only when the connection is closed.
     private var logCopier: LogCopier?
     private var statements: [String: Statement] = [:]

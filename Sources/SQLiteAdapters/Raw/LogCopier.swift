@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import CanonicalSyncDatabases
   import Synchronization
 
   /// Copies the write-ahead log into the file, on a connection beside the writer's.
@@ -16,7 +17,7 @@
   /// SQLite takes for copied. The log then stays as it is, also when the store is closed, and the
   /// next opening copies all of it again.
   final class LogCopier: Sendable {
-    private let beside: SerialConnection?
+    private let beside: SerialConnection<Connection>?
     private let schedule: Mutex<CopySchedule>
 
     /// The bytes of the log's file that remain after a burst.
@@ -24,7 +25,7 @@
 
     /// - Parameter beside: The connection that copies the log without delaying the writer. It needs
     ///   a queue.
-    init(beside: SerialConnection?, limits: CopySchedule.Limits = .init()) {
+    init(beside: SerialConnection<Connection>?, limits: CopySchedule.Limits = .init()) {
       self.beside = beside
       schedule = Mutex(CopySchedule(limits: limits))
     }

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   public import SyncModels
   public import SyncPorts
   import Synchronization
@@ -11,7 +12,7 @@
   /// may be missing in the new store.
   public final class SQLiteSalvage: SalvageSource {
     private let opening: SalvageOpening
-    private let connection: SerialConnection
+    private let connection: SerialConnection<Connection>
     private let seen = Mutex<[SalvageLoss.Part: SalvageTable.Seen]>([:])
 
     /// Describes the salvage of a store's file.
@@ -30,7 +31,7 @@
     init(path: String, scratch: String, program: String, executor: SQLiteExecutor = .dispatch) {
       let opening = SalvageOpening(path: path, scratch: scratch, program: program)
       self.opening = opening
-      connection = SerialConnection(label: "CanonicalSync.salvage", executor: executor) {
+      connection = SerialConnection(on: executor.makeQueue("CanonicalSync.salvage")) {
         () throws(SyncError) in try opening.open()
       }
     }

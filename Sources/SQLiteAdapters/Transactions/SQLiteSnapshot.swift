@@ -8,9 +8,9 @@
     final let catalog: Catalog
     final let cache: ConnectionCache
 
-    init(on connection: Connection, _ cache: ConnectionCache) {
+    init(on connection: Connection) {
       self.connection = connection
-      self.cache = cache
+      cache = connection.cache
       catalog = connection.catalog
     }
 

@@ -1,11 +1,12 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
   /// Reads and writes within one transaction of the writer's connection.
   final class SQLiteTransaction: SQLiteSnapshot, PageGroupTransaction {
     private(set) var observed = ChangedRecords.records([])
-    private let writer: SerialConnection
+    private let writer: SerialConnection<Connection>
     private var changeCount = 0
 
     /// The number of changes that another transaction should not add to while the app edits.
@@ -17,9 +18,9 @@
     /// They are then copied into the file beside the next pages, instead of after the last one.
     private static let changesAtFirst = 1200
 
-    init(on connection: Connection, _ cache: ConnectionCache, of writer: SerialConnection) {
+    init(on connection: Connection, of writer: SerialConnection<Connection>) {
       self.writer = writer
-      super.init(on: connection, cache)
+      super.init(on: connection)
     }
 
     var shouldCommit: Bool {

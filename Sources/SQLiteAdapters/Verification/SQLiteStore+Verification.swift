@@ -23,7 +23,7 @@
     /// - Throws: `cancelled` once the task is cancelled, also within a statement.
     private func findings(of check: FormatCheck, limit: Int) async throws(SyncError) -> [StoreFinding] {
       do throws(SyncError) {
-        return try await readers.run { connection, _ throws(SyncError) -> [StoreFinding] in
+        return try await readers.run { connection throws(SyncError) -> [StoreFinding] in
           try connection.stoppingWithTask { () throws(SyncError) in
             try connection.transaction(.read) { () throws(SyncError) -> [StoreFinding] in
               try connection.demandKnownLayout()
