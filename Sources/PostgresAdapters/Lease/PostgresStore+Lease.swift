@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   public import SyncModels
   import SyncPorts
 

@@ -1,5 +1,4 @@
 #if Postgres
-  import CanonicalSyncDatabases
   import Synchronization
 
   /// The caches of a pool's stores, of which the least recently used are dropped.

@@ -1,5 +1,6 @@
 #if Postgres
   import CanonicalSyncCPostgres
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// The rows of a result, in PostgreSQL's binary format.
@@ -37,7 +38,7 @@
   }
 
   /// One row of a result. A value of another form than expected reads as zero or as empty.
-  struct ResultRow {
+  struct ResultRow: EntryRow {
     fileprivate let rows: ResultRows
     fileprivate let row: Int32
 
@@ -59,17 +60,22 @@
 
     func bytes(_ column: Int) -> [UInt8] { value(column).map { Array($0) } ?? [] }
 
-    func text(_ column: Int) -> String { optionalText(column) ?? "" }
-
-    func optionalText(_ column: Int) -> String? {
-      value(column).map { String(decoding: $0, as: UTF8.self) }
-    }
+    func text(_ column: Int) -> String { value(column).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
     /// Whether a value has exactly some bytes.
     func holds(_ bytes: ArraySlice<UInt8>, in column: Int) -> Bool {
       guard let value = value(column) else { return false }
       return bytes.withUnsafeBytes { Self.order(of: $0, relativeTo: value) == 0 }
     }
+
+    /// Whether a text equals a constant word of this library.
+    func holds(_ word: StaticString, in column: Int) -> Bool {
+      let word = UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+      return value(column).map { Self.order(of: word, relativeTo: $0) == 0 } ?? false
+    }
+
+    // Rights keep other programs from the tables.
+    func noteDamage(_ what: String) {}
 
     /// The order of a key relative to the key in two columns.
     ///
@@ -101,13 +107,6 @@
         return StoredKey.text(bytes(column), bytes(column + 1))
       }
       return text(column)
-    }
-
-    /// The version in three columns.
-    func version(_ column: Int) -> Version {
-      Version(
-        epoch: integer(column), sequence: integer(column + 1),
-        modifiedAt: Timestamp(microseconds: integer(column + 2)))
     }
 
     /// The elements of an array of bytes or texts.

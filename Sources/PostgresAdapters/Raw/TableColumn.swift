@@ -1,63 +1,41 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
 
-  /// The columns of a table, in the order of reads and writes.
-  ///
-  /// A value of several columns, such as a key or a version, is read and written at the first one.
-  protocol TableColumn: RawRepresentable<Int>, CaseIterable, CodingKey {
-    /// The type of the values.
+  /// The columns of a table as PostgreSQL has them: some keys take several.
+  protocol TableColumn: EntryColumn {
+    typealias Part = (name: String, element: ColumnArray.Element)
+
+    /// The type of the values; that of the key does not count.
     var element: ColumnArray.Element { get }
+    /// The columns of the key.
+    static var key: [Part] { get }
   }
 
   extension TableColumn {
-    /// The column's name in SQL, which is that of the case with underscores.
-    ///
-    /// The compiler gives a coding key the name of its case, also in a program without metadata for
-    /// reflection.
-    var name: String {
-      var name = ""
-      for character in stringValue {
-        name += character.isUppercase ? "_" + character.lowercased() : String(character)
-      }
-      return name
+    private static var parts: [Part] {
+      allCases.flatMap { $0.rawValue == 1 ? key : [($0.name, $0.element)] }
     }
 
-    static var names: [String] { allCases.map(\.name) }
-    static var elements: [ColumnArray.Element] { allCases.map(\.element) }
+    static var names: [String] { parts.map(\.name) }
+    static var elements: [ColumnArray.Element] { parts.map(\.element) }
+
+    /// The place of the column with a number.
+    static func place(_ number: Int) -> Int { number > 1 ? number + key.count - 1 : number }
   }
 
   /// A row of a result that begins with the columns of a table.
-  struct TableRow<Column: TableColumn> {
+  struct KeyedRow<Column: TableColumn>: EntryRow {
     let row: ResultRow
 
     init(_ row: ResultRow) { self.row = row }
 
-    func isNull(_ column: Column) -> Bool { row.isNull(column.rawValue) }
-    func integer(_ column: Column) -> Int64 { row.integer(column.rawValue) }
-    func optionalInteger(_ column: Column) -> Int64? { row.optionalInteger(column.rawValue) }
-    func time(_ column: Column) -> Timestamp { Timestamp(microseconds: integer(column)) }
-    func bool(_ column: Column) -> Bool { row.bool(column.rawValue) }
-    func bytes(_ column: Column) -> [UInt8] { row.bytes(column.rawValue) }
-    func text(_ column: Column) -> String { row.text(column.rawValue) }
-    func optionalText(_ column: Column) -> String? { row.optionalText(column.rawValue) }
-    func key(_ column: Column) -> String { row.key(column.rawValue) }
-    func version(_ column: Column) -> Version { row.version(column.rawValue) }
-
-    /// Reads a stamp from three columns.
-    func stamp(_ column: Column) -> EditStamp {
-      EditStamp(
-        physical: time(column), counter: UInt32(clamping: row.integer(column.rawValue + 1)),
-        replica: row.text(column.rawValue + 2))
-    }
-
-    /// Reads an edit's content; a deletion has no schema version.
-    func content(payload: Column, schemaVersion: Column) -> Edit.Content {
-      guard let version = optionalInteger(schemaVersion) else { return .deletion }
-      return .upsert(Payload(bytes(payload)), schemaVersion: Int(version))
-    }
-
-    /// The number in the column behind those of the table.
-    var integerBehind: Int64 { row.integer(Column.allCases.count) }
+    func isNull(_ number: Int) -> Bool { row.isNull(Column.place(number)) }
+    func integer(_ number: Int) -> Int64 { row.integer(Column.place(number)) }
+    func bytes(_ number: Int) -> [UInt8] { row.bytes(Column.place(number)) }
+    func text(_ number: Int) -> String { row.text(Column.place(number)) }
+    func holds(_ word: StaticString, in number: Int) -> Bool { row.holds(word, in: Column.place(number)) }
+    func noteDamage(_ what: String) { row.noteDamage(what) }
   }
 
   /// Rows to add to a table, column by column.
@@ -65,36 +43,28 @@
     var arrays = Column.elements.map { ColumnArray($0) }
 
     subscript(column: Column) -> ColumnArray {
-      get { arrays[column.rawValue] }
-      _modify { yield &arrays[column.rawValue] }
+      get { arrays[Column.place(column.rawValue)] }
+      _modify { yield &arrays[Column.place(column.rawValue)] }
     }
 
-    /// Appends null to some adjacent columns.
-    mutating func appendNull(from first: Column, through last: Column) {
-      for place in first.rawValue...last.rawValue { arrays[place].appendNull() }
+    /// Appends a version and an entity tag, or null, to four columns.
+    mutating func append(_ version: Version?, tag: String?, at column: Column) {
+      let place = Column.place(column.rawValue)
+      if let version { return arrays.append(version, tag: tag, at: place) }
+      for place in place...place + 3 { arrays[place].appendNull() }
     }
 
-    mutating func append(key: String, at column: Column) { arrays.append(key: key, at: column.rawValue) }
-
-    /// Appends a version and an entity tag to four columns.
-    mutating func append(_ version: Version, tag: String?, at column: Column) {
-      arrays.append(version, tag: tag, at: column.rawValue)
+    /// Appends a stamp, or null, to three columns.
+    mutating func append(_ stamp: EditStamp?, at column: Column) {
+      let place = Column.place(column.rawValue)
+      arrays[place].append(stamp?.physical.microseconds)
+      arrays[place + 1].append(stamp.map { Int64($0.counter) })
+      arrays[place + 2].append(stamp?.replica)
     }
+  }
 
-    /// Appends a stamp to three columns.
-    mutating func append(_ stamp: EditStamp, at column: Column) {
-      self[column].append(stamp.physical.microseconds)
-      arrays[column.rawValue + 1].append(Int64(stamp.counter))
-      arrays[column.rawValue + 2].append(stamp.replica)
-    }
-
-    /// Appends the schema version of an edit; null for a deletion.
-    mutating func append(schemaVersionOf content: Edit.Content, at column: Column) {
-      if case .upsert(_, let version) = content {
-        self[column].append(Int64(version))
-      } else {
-        self[column].appendNull()
-      }
-    }
+  extension ColumnArray {
+    /// Appends a constant word of this library.
+    mutating func append(_ word: StaticString) { append(word.description) }
   }
 #endif

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// The columns and statements of one type's table.

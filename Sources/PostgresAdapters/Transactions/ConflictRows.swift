@@ -1,17 +1,15 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
-  /// The columns of the conflict log, besides the number.
-  private enum ConflictColumn: Int, TableColumn {
-    case type, key, settledAt, winner, reason, localPhysical, localCounter, localReplica, localSchemaVersion,
-      remote, remoteEpoch, remoteSequence, remoteModifiedAt, remoteEntityTag, remoteSchemaVersion,
-      remotePhysical, remoteCounter, remoteReplica, localPayload, remotePayload, basePayload
+  extension ConflictColumn: TableColumn {
+    static let key: [Part] = [("key", .bytes)]
 
     var element: ColumnArray.Element {
       switch self {
       case .type, .winner, .remote: .text
-      case .key, .reason, .localReplica, .remoteEntityTag, .remoteReplica, .localPayload, .remotePayload,
+      case .id, .reason, .localReplica, .remoteEntityTag, .remoteReplica, .localPayload, .remotePayload,
         .basePayload:
         .bytes
       case .settledAt, .localPhysical, .localCounter, .localSchemaVersion, .remoteEpoch, .remoteSequence,
@@ -43,7 +41,8 @@
         parameters.add(Int64(limit))
         if let type { parameters.add(text: type.rawValue) }
       }
-      return try rows.map { (row) throws(SyncError) in try TableRow<ConflictColumn>(row).conflict() }
+      return try rows.map { (row) throws(SyncError) in try TableRow(KeyedRow<ConflictColumn>(row)).conflict()
+      }
     }
   }
 
@@ -63,58 +62,20 @@
   extension TableArrays<ConflictColumn> {
     fileprivate mutating func append(_ conflict: Conflict) throws(SyncError) {
       self[.type].append(conflict.id.type.rawValue)
-      self[.key].append(conflict.id.key)
+      self[.id].append(conflict.id.key)
       self[.settledAt].append(conflict.settledAt.microseconds)
       self[.winner].append(conflict.winner.rawValue)
       self[.reason].append(conflict.reason)
       append(conflict.local.stamp, at: .localPhysical)
-      append(schemaVersionOf: conflict.local.content, at: .localSchemaVersion)
-      switch conflict.remote {
-      case .upsert(let record):
-        self[.remote].append("upsert")
-        append(record.version, tag: record.entityTag, at: .remoteEpoch)
-        self[.remoteSchemaVersion].append(Int64(record.schemaVersion))
-        self[.remotePayload].append(record.payload.bytes)
-      case .tombstone(let tombstone):
-        self[.remote].append("tombstone")
-        append(tombstone.version, tag: tombstone.entityTag, at: .remoteEpoch)
-        self[.remoteSchemaVersion].appendNull()
-        self[.remotePayload].appendNull()
-      case .malformed:
-        throw SyncError(
-          .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
-          "The remote state must be a copy or a tombstone.")
-      }
+      self[.localSchemaVersion].append(conflict.local.content.storedSchemaVersion)
+      let remote = try conflict.storedRemote()
+      self[.remote].append(remote.word)
+      append(remote.version, tag: remote.tag, at: .remoteEpoch)
+      self[.remoteSchemaVersion].append(remote.schemaVersion)
+      self[.remotePayload].append(remote.payload?.bytes)
       append(conflict.remoteStamp, at: .remotePhysical)
       self[.localPayload].append(conflict.local.content.payload?.bytes)
       self[.basePayload].append(conflict.base?.bytes)
-    }
-  }
-
-  extension TableRow<ConflictColumn> {
-    /// Reads the conflict from a row of ``ConflictRows/columns`` and its number.
-    fileprivate func conflict() throws(SyncError) -> Conflict {
-      let id = RecordID(type: RecordType(text(.type)), key: text(.key))
-      guard let winner = Conflict.Winner(rawValue: text(.winner)) else {
-        throw SyncError(
-          .storeUnreadable, during: "reading the conflicts", "One has a winner that does not exist.")
-      }
-      let remote: RecordChange =
-        isNull(.remoteSchemaVersion)
-        ? .tombstone(
-          Tombstone(id: id, version: version(.remoteEpoch), entityTag: optionalText(.remoteEntityTag)))
-        : .upsert(
-          Record(
-            id: id, version: version(.remoteEpoch), entityTag: optionalText(.remoteEntityTag),
-            schemaVersion: Int(integer(.remoteSchemaVersion)),
-            payload: Payload(bytes(.remotePayload)), fields: []))
-      return Conflict(
-        number: integerBehind, id: id, settledAt: time(.settledAt),
-        local: Edit(
-          content(payload: .localPayload, schemaVersion: .localSchemaVersion), stamp: stamp(.localPhysical)),
-        remote: remote,
-        remoteStamp: stamp(.remotePhysical), base: isNull(.basePayload) ? nil : Payload(bytes(.basePayload)),
-        winner: winner, reason: text(.reason))
     }
   }
 #endif

@@ -1,18 +1,15 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
-  /// The columns of the outbox.
-  private enum OutboxColumn: Int, TableColumn {
-    case type, id, rest, physical, counter, replica, schemaVersion, base, baseEpoch, baseSequence,
-      baseModifiedAt, baseEntityTag, baseSchemaVersion, sent, sentPhysical, sentCounter, sentReplica,
-      sentSchemaVersion, state, stateAt, refusal, attempts, payload, basePayload, sentPayload, rebuiltPass,
-      rebuiltPhysical, rebuiltCounter, rebuiltReplica, rebuiltWinner, leaves
+  extension OutboxColumn: TableColumn {
+    static let key: [Part] = [("id", .bytes), ("rest", .bytes)]
 
     var element: ColumnArray.Element {
       switch self {
       case .type, .base, .sent, .state: .text
-      case .id, .rest, .replica, .baseEntityTag, .sentReplica, .refusal, .payload, .basePayload, .sentPayload,
+      case .id, .replica, .baseEntityTag, .sentReplica, .refusal, .payload, .basePayload, .sentPayload,
         .rebuiltReplica, .rebuiltWinner, .leaves:
         .bytes
       case .physical, .counter, .schemaVersion, .baseEpoch, .baseSequence, .baseModifiedAt,
@@ -66,8 +63,7 @@
         JOIN outbox AS o ON \(OutboxRows.sameKey)
         """
       return try query(sql, during: "reading the outbox") { $0.add(ids: ids) }.map {
-        (row) throws(SyncError) in
-        try TableRow<OutboxColumn>(row).outboxEntry()
+        (row) throws(SyncError) in try row.outboxEntry()
       }
     }
 
@@ -86,7 +82,7 @@
         parameters.add(bytes: after.map { Array($0.replica.utf8) })
         parameters.add(Int64(limit))
       }
-      return try rows.map { (row) throws(SyncError) in try TableRow<OutboxColumn>(row).outboxEntry() }
+      return try rows.map { (row) throws(SyncError) in try row.outboxEntry() }
     }
 
     func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]] {
@@ -103,79 +99,17 @@
         $0.add(Int64(limit))
       }
       var lists = [[OutboxEntry]](repeating: [], count: ids.count)
-      for row in try rows.map({ TableRow<OutboxColumn>($0) }) {
-        lists[Int(row.integerBehind) - 1].append(try row.outboxEntry())
+      for row in try rows.map({ $0 }) {
+        lists[Int(row.integer(OutboxColumn.names.count)) - 1].append(try row.outboxEntry())
       }
       return lists
     }
   }
 
-  extension TableRow<OutboxColumn> {
+  extension ResultRow {
     /// Reads the entry from a row of ``OutboxRows/columns``.
     fileprivate func outboxEntry() throws(SyncError) -> OutboxEntry {
-      let id = RecordID(type: RecordType(text(.type)), key: key(.id))
-      let edit = Edit(content(payload: .payload, schemaVersion: .schemaVersion), stamp: stamp(.physical))
-      return OutboxEntry(
-        id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try state(),
-        attempts: try attempts(), author: author(of: id.type), leaves: try leaves())
-    }
-
-    private func attempts() throws(SyncError) -> Int {
-      let number = integer(.attempts)
-      guard StoredNumbers.counts.contains(number) else { throw unreadable("number of attempts") }
-      return Int(number)
-    }
-
-    private func author(of type: RecordType) -> OutboxEntry.Author {
-      if isNull(.rebuiltPass) { return .app }
-      let winner = isNull(.rebuiltWinner) ? nil : RecordID(type: type, key: text(.rebuiltWinner))
-      return .rebuild(
-        OutboxEntry.Rebuilt(lastWrite: stamp(.rebuiltPhysical), pass: integer(.rebuiltPass), winner: winner))
-    }
-
-    private func leaves() throws(SyncError) -> [RecordID] {
-      if isNull(.leaves) { return [] }
-      return try decoded([RecordID].self, from: text(.leaves), what: "records that an edit leaves")
-    }
-
-    private func base(of id: RecordID) throws(SyncError) -> OutboxEntry.Base {
-      switch text(.base) {
-      case "none": return .none
-      case "copy":
-        return .copy(
-          Record(
-            id: id, version: version(.baseEpoch), entityTag: optionalText(.baseEntityTag),
-            schemaVersion: Int(integer(.baseSchemaVersion)),
-            payload: Payload(bytes(.basePayload)), fields: []))
-      case "deleted":
-        return .deleted(
-          Tombstone(id: id, version: version(.baseEpoch), entityTag: optionalText(.baseEntityTag)))
-      default: throw unreadable("base")
-      }
-    }
-
-    private func sent(insteadOf edit: Edit) throws(SyncError) -> Edit? {
-      switch text(.sent) {
-      case "nothing": return nil
-      case "edit": return edit
-      case "other":
-        return Edit(
-          content(payload: .sentPayload, schemaVersion: .sentSchemaVersion), stamp: stamp(.sentPhysical))
-      default: throw unreadable("word for what was sent")
-      }
-    }
-
-    private func state() throws(SyncError) -> OutboxEntry.State {
-      switch text(.state) {
-      case "waiting": return .waiting
-      case "postponed": return .postponed(until: time(.stateAt))
-      case "refused": return .refused(reason: text(.refusal), at: time(.stateAt))
-      default: throw unreadable("state")
-      }
-    }
-
-    private func unreadable(_ what: String) -> SyncError {
-      SyncError(.storeUnreadable, during: "reading the outbox", "An entry has a \(what) that cannot be.")
+      try TableRow(KeyedRow<OutboxColumn>(self)).entry(of: RecordID(type: RecordType(text(0)), key: key(1)))
     }
   }
 
@@ -212,70 +146,32 @@
   extension TableArrays<OutboxColumn> {
     fileprivate mutating func append(_ entry: OutboxEntry) throws(SyncError) {
       self[.type].append(entry.id.type.rawValue)
-      append(key: entry.id.key, at: .id)
+      arrays.append(key: entry.id.key, at: 1)
       append(entry.edit.stamp, at: .physical)
-      append(schemaVersionOf: entry.edit.content, at: .schemaVersion)
-      append(entry.base)
-      append(sentBy: entry)
-      append(entry.state)
-      self[.attempts].append(Int64(entry.attempts))
+      self[.schemaVersion].append(entry.edit.content.storedSchemaVersion)
       self[.payload].append(entry.edit.content.payload?.bytes)
-      if case .rebuild(let rebuilt) = entry.author {
-        self[.rebuiltPass].append(rebuilt.pass)
-        append(rebuilt.lastWrite, at: .rebuiltPhysical)
-        self[.rebuiltWinner].append(rebuilt.winner?.key)
-      } else {
-        appendNull(from: .rebuiltPass, through: .rebuiltWinner)
-      }
+      let base = entry.base.stored
+      self[.base].append(base.word)
+      append(base.version, tag: base.tag, at: .baseEpoch)
+      self[.baseSchemaVersion].append(base.schemaVersion)
+      self[.basePayload].append(entry.base.record?.payload.bytes)
+      let sent = entry.sentApart
+      self[.sent].append(sent != nil ? "other" : entry.sent == nil ? "nothing" : "edit")
+      append(sent?.stamp, at: .sentPhysical)
+      self[.sentSchemaVersion].append(sent?.content.storedSchemaVersion)
+      self[.sentPayload].append(sent?.content.payload?.bytes)
+      let state = entry.state.stored
+      self[.state].append(state.word)
+      self[.stateAt].append(state.time)
+      self[.refusal].append(state.refusal)
+      self[.attempts].append(Int64(entry.attempts))
+      let rebuilt: OutboxEntry.Rebuilt? =
+        if case .rebuild(let rebuilt) = entry.author { rebuilt } else { nil }
+      self[.rebuiltPass].append(rebuilt?.pass)
+      append(rebuilt?.lastWrite, at: .rebuiltPhysical)
+      self[.rebuiltWinner].append(rebuilt?.winner?.key)
       self[.leaves].append(
         entry.leaves.isEmpty ? nil : try encoded(entry.leaves, what: "records that an edit leaves"))
-    }
-
-    private mutating func append(_ base: OutboxEntry.Base) {
-      switch base {
-      case .none:
-        self[.base].append("none")
-        appendNull(from: .baseEpoch, through: .baseSchemaVersion)
-      case .copy(let record):
-        self[.base].append("copy")
-        append(record.version, tag: record.entityTag, at: .baseEpoch)
-        self[.baseSchemaVersion].append(Int64(record.schemaVersion))
-      case .deleted(let tombstone):
-        self[.base].append("deleted")
-        append(tombstone.version, tag: tombstone.entityTag, at: .baseEpoch)
-        self[.baseSchemaVersion].appendNull()
-      }
-      self[.basePayload].append(base.record?.payload.bytes)
-    }
-
-    private mutating func append(sentBy entry: OutboxEntry) {
-      if let sent = entry.sent, sent != entry.edit {
-        self[.sent].append("other")
-        append(sent.stamp, at: .sentPhysical)
-        append(schemaVersionOf: sent.content, at: .sentSchemaVersion)
-        self[.sentPayload].append(sent.content.payload?.bytes)
-        return
-      }
-      self[.sent].append(entry.sent == nil ? "nothing" : "edit")
-      appendNull(from: .sentPhysical, through: .sentSchemaVersion)
-      self[.sentPayload].appendNull()
-    }
-
-    private mutating func append(_ state: OutboxEntry.State) {
-      switch state {
-      case .waiting:
-        self[.state].append("waiting")
-        self[.stateAt].appendNull()
-        self[.refusal].appendNull()
-      case .postponed(let time):
-        self[.state].append("postponed")
-        self[.stateAt].append(time.microseconds)
-        self[.refusal].appendNull()
-      case .refused(let reason, let time):
-        self[.state].append("refused")
-        self[.stateAt].append(time.microseconds)
-        self[.refusal].append(reason)
-      }
     }
   }
 #endif

@@ -1,18 +1,15 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
-  /// The columns of withheld changes.
-  private enum WithheldColumn: Int, TableColumn {
-    case type, isBytes, id, rest, kind, change, recordType, recordKey, versionEpoch, versionSequence,
-      versionModifiedAt, entityTag, schemaVersion, flaw, location, reason, waitsFor, pass, fence, since,
-      payload
+  extension WithheldColumn: TableColumn {
+    static let key: [Part] = [("is_bytes", .boolean), ("id", .bytes), ("rest", .bytes)]
 
     var element: ColumnArray.Element {
       switch self {
       case .type, .kind, .change, .recordType: .text
-      case .isBytes: .boolean
-      case .id, .rest, .recordKey, .entityTag, .flaw, .location, .reason, .waitsFor, .payload: .bytes
+      case .slot, .recordKey, .entityTag, .flaw, .location, .reason, .waitsFor, .payload: .bytes
       case .versionEpoch, .versionSequence, .versionModifiedAt, .schemaVersion, .pass, .fence, .since: .int64
       }
     }
@@ -42,7 +39,7 @@
       counted AS (INSERT INTO counts SELECT type, kind, count(*) FROM put GROUP BY type, kind \
       ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries) \
       INSERT INTO ties SELECT k.relation, k.target_type, k.target_id, k.target_rest, a.entry \
-      FROM unnest(\(tieElements.placeholders(from: WithheldColumn.allCases.count + 1))) \
+      FROM unnest(\(tieElements.placeholders(from: WithheldColumn.names.count + 1))) \
       AS k(relation, type, is_bytes, id, rest, target_type, target_id, target_rest) \
       JOIN put AS a ON \(sameKey)
       """
@@ -92,7 +89,7 @@
         parameters.add(slot: after)
         parameters.add(Int64(limit))
       }
-      return try rows.map { (row) throws(SyncError) in try TableRow<WithheldColumn>(row).withheld(catalog) }
+      return try rows.map { (row) throws(SyncError) in try row.withheld(catalog) }
     }
 
     func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
@@ -101,7 +98,7 @@
         SELECT \(WithheldRows.columns) FROM \(WithheldRows.given) JOIN set_aside AS a ON \(WithheldRows.sameKey)
         """
       let rows = try query(sql, during: "reading withheld changes") { $0.add(keys: keys) }
-      return try rows.map { (row) throws(SyncError) in try TableRow<WithheldColumn>(row).withheld(catalog) }
+      return try rows.map { (row) throws(SyncError) in try row.withheld(catalog) }
     }
 
     func withheld(
@@ -126,7 +123,7 @@
         parameters.add(text: after?.1)
         parameters.add(Int64(limit))
       }
-      return try rows.map { (row) throws(SyncError) in try TableRow<WithheldColumn>(row).withheld(catalog) }
+      return try rows.map { (row) throws(SyncError) in try row.withheld(catalog) }
     }
   }
 
@@ -154,45 +151,16 @@
     }
   }
 
-  extension TableRow<WithheldColumn> {
+  extension ResultRow {
     /// Reads the entry from a row of ``WithheldRows/columns``.
     fileprivate func withheld(_ catalog: Catalog) throws(SyncError) -> WithheldChange {
-      guard let kind = WithheldChange.Kind(rawValue: text(.kind)) else {
-        throw SyncError(
-          .storeUnreadable, during: "reading withheld changes", "An entry has a kind that does not exist.")
-      }
-      let type = RecordType(text(.type))
+      let type = RecordType(text(0))
       let key: WithheldChange.Key =
-        bool(.isBytes)
-        ? .bytes(type, digest: bytes(.id).reduce(0) { $0 << 8 | UInt64($1) })
-        : .record(RecordID(type: type, key: self.key(.id)))
-      return WithheldChange(
-        key: key, kind: kind, change: change(catalog), reason: text(.reason),
-        waitsFor: try decoded(
-          [RecordID].self, from: text(.waitsFor), what: "references of a withheld change"),
-        pass: integer(.pass), finder: WithheldChange.Finder(stored: integer(.fence)),
-        since: time(.since))
-    }
-
-    private func change(_ catalog: Catalog) -> RecordChange {
-      let type = RecordType(text(.recordType))
-      let id = RecordID(type: type, key: text(.recordKey))
-      switch text(.change) {
-      case "upsert":
-        let payload = Payload(bytes(.payload))
-        return .upsert(
-          Record(
-            id: id, version: version(.versionEpoch), entityTag: optionalText(.entityTag),
-            schemaVersion: Int(integer(.schemaVersion)),
-            payload: payload, fields: catalog.tables[type]?.fields(of: payload) ?? []))
-      case "tombstone":
-        return .tombstone(
-          Tombstone(id: id, version: version(.versionEpoch), entityTag: optionalText(.entityTag)))
-      default:
-        return .malformed(
-          MalformedRecord(
-            type: type, key: optionalText(.recordKey), bytes: Payload(bytes(.payload)), reason: text(.flaw),
-            location: optionalText(.location)))
+        bool(1)
+        ? .bytes(type, digest: bytes(2).reduce(0) { $0 << 8 | UInt64($1) })
+        : .record(RecordID(type: type, key: key(2)))
+      return try TableRow(KeyedRow<WithheldColumn>(self)).entry(under: key) { type, payload in
+        catalog.tables[type]?.fields(of: payload) ?? []
       }
     }
   }
@@ -250,43 +218,22 @@
 
   extension TableArrays<WithheldColumn> {
     fileprivate mutating func append(_ entry: WithheldChange) throws(SyncError) {
-      arrays.append(entry.key, at: WithheldColumn.type.rawValue)
+      let change = entry.change.stored
+      arrays.append(entry.key, at: 0)
       self[.kind].append(entry.kind.rawValue)
-      switch entry.change {
-      case .upsert(let record):
-        appendChange("upsert", record.id.type, record.id.key)
-        append(record.version, tag: record.entityTag, at: .versionEpoch)
-        self[.schemaVersion].append(Int64(record.schemaVersion))
-        appendFlaw(nil, nil)
-        self[.payload].append(record.payload.bytes)
-      case .tombstone(let tombstone):
-        appendChange("tombstone", tombstone.id.type, tombstone.id.key)
-        append(tombstone.version, tag: tombstone.entityTag, at: .versionEpoch)
-        self[.schemaVersion].appendNull()
-        appendFlaw(nil, nil)
-        self[.payload].appendNull()
-      case .malformed(let malformed):
-        appendChange("poison", malformed.type, malformed.key)
-        appendNull(from: .versionEpoch, through: .schemaVersion)
-        appendFlaw(malformed.reason, malformed.location)
-        self[.payload].append(malformed.bytes.bytes)
-      }
+      self[.change].append(change.word)
+      self[.recordType].append(change.type.rawValue)
+      self[.recordKey].append(change.key)
+      append(change.version, tag: change.tag, at: .versionEpoch)
+      self[.schemaVersion].append(change.schemaVersion)
+      self[.flaw].append(change.flaw)
+      self[.location].append(change.location)
+      self[.payload].append(change.payload?.bytes)
       self[.reason].append(entry.reason)
       self[.waitsFor].append(try encoded(entry.waitsFor, what: "references of a withheld change"))
       self[.pass].append(entry.pass)
       self[.fence].append(entry.finder.stored)
       self[.since].append(entry.since.microseconds)
-    }
-
-    private mutating func appendChange(_ form: String, _ type: RecordType, _ key: String?) {
-      self[.change].append(form)
-      self[.recordType].append(type.rawValue)
-      self[.recordKey].append(key)
-    }
-
-    private mutating func appendFlaw(_ flaw: String?, _ location: String?) {
-      self[.flaw].append(flaw)
-      self[.location].append(location)
     }
   }
 
@@ -306,9 +253,10 @@
       }
       var entries = ColumnArray(.int64)
       var ties = [ColumnArray](.int64, .text, .bytes, .bytes)
-      let found = try rows.map { TableRow<WithheldColumn>($0) }
+      let found = try rows.map { $0 }
+      let place = WithheldColumn.names.count
       for row in found {
-        let number = row.integerBehind
+        let number = row.integer(place)
         entries.append(number)
         for target in Set(try row.withheld(catalog).references(by: entity)) {
           ties[0].append(number)
@@ -328,7 +276,7 @@
           FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::bytea[]) AS k(entry, type, id, rest)
           """
         ) { $0.add(ties) })
-      return found.count < limit ? nil : found.last?.integerBehind
+      return found.count < limit ? nil : found.last?.integer(place)
     }
   }
 #endif

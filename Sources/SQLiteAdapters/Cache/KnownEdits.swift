@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// A cache of the outbox entries that the writer has read, with their rows.
@@ -89,12 +90,6 @@
     /// The approximate memory of the entry, including what was sent.
     fileprivate var bytes: Int {
       (edit.content.payload?.bytes.count ?? 0) + (base.record?.payload.bytes.count ?? 0)
-    }
-
-    /// What was sent, if it is another edit. Usually the edit itself was sent last.
-    var sentApart: Edit? {
-      guard let sent, sent != edit else { return nil }
-      return sent
     }
 
     /// Whether two entries differ only in the state of their sending.

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   extension Statement {
@@ -26,13 +27,6 @@
       fields.reserveCapacity(columns.count)
       for column in columns { fields.append(fieldValue(column)) }
       return fields
-    }
-
-    /// Reads a version from three columns.
-    func version(_ column: Int32) -> Version {
-      Version(
-        epoch: integer(column), sequence: integer(column + 1),
-        modifiedAt: Timestamp(microseconds: integer(column + 2)))
     }
   }
 #endif

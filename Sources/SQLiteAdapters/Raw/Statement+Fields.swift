@@ -19,7 +19,7 @@
     }
 
     /// Reads a field's value from a column.
-    func fieldValue(_ column: Int32) -> FieldValue {
+    func fieldValue(_ column: Int) -> FieldValue {
       let value = value(column)
       switch value.type {
       case SQLITE_INTEGER: return .integer(value.integer)

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// A prepared statement, used only where its connection is used.
@@ -54,6 +55,10 @@
   extension Statement {
     func bind(_ value: Int64, at index: Int32) throws(SyncError) {
       try check(sqlite3_bind_int64(handle, index, value))
+    }
+
+    func bind(_ value: Int64?, at index: Int32) throws(SyncError) {
+      if let value { try bind(value, at: index) } else { try bindNull(at: index) }
     }
 
     func bind(_ value: Double, at index: Int32) throws(SyncError) {
@@ -158,48 +163,44 @@
 
   // MARK: Columns
 
-  extension Statement {
-    func isNull(_ column: Int32) -> Bool {
-      sqlite3_column_type(handle, column) == SQLITE_NULL
+  extension Statement: EntryRow {
+    func isNull(_ column: Int) -> Bool {
+      sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL
     }
 
-    func isText(_ column: Int32) -> Bool {
-      sqlite3_column_type(handle, column) == SQLITE_TEXT
+    func isText(_ column: Int) -> Bool {
+      sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_TEXT
     }
 
     /// The number of columns of a row.
-    var columnCount: Int32 { sqlite3_column_count(handle) }
+    var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-    func type(_ column: Int32) -> Int32 {
-      sqlite3_column_type(handle, column)
+    func type(_ column: Int) -> Int32 {
+      sqlite3_column_type(handle, Int32(truncatingIfNeeded: column))
     }
 
-    func integer(_ column: Int32) -> Int64 {
-      sqlite3_column_int64(handle, column)
+    func integer(_ column: Int) -> Int64 {
+      sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column))
     }
 
-    func double(_ column: Int32) -> Double {
-      sqlite3_column_double(handle, column)
+    func double(_ column: Int) -> Double {
+      sqlite3_column_double(handle, Int32(truncatingIfNeeded: column))
     }
 
     /// The value of a column, for several questions about it.
-    func value(_ column: Int32) -> ColumnValue {
-      ColumnValue(sqlite3_column_value(handle, column))
+    func value(_ column: Int) -> ColumnValue {
+      ColumnValue(sqlite3_column_value(handle, Int32(truncatingIfNeeded: column)))
     }
 
     /// Reads a text; the transaction fails if the column has another type.
-    func text(_ column: Int32) -> String {
+    func text(_ column: Int) -> String {
       if let text = value(column).text { return text }
       connection.noteDamage("a value that is not a text")
       return ""
     }
 
-    func optionalText(_ column: Int32) -> String? {
-      isNull(column) ? nil : text(column)
-    }
-
     /// Reads a count; the transaction fails if the number is not one.
-    func count(_ column: Int32) -> Int {
+    func count(_ column: Int) -> Int {
       let number = integer(column)
       if StoredNumbers.counts.contains(number) { return Int(number) }
       connection.noteDamage("an impossible count")
@@ -207,26 +208,31 @@
     }
 
     /// Compares a text or a blob with a text: -1, 0 or 1 for less, equal or greater.
-    func order(_ column: Int32, against text: String) -> Int {
+    func order(_ column: Int, against text: String) -> Int {
       var text = text
       return text.withUTF8 {
-        Int(csqlite_compare_column(handle, column, $0.baseAddress, Int32(clamping: $0.count)).signum())
+        Int(
+          csqlite_compare_column(
+            handle, Int32(truncatingIfNeeded: column), $0.baseAddress, Int32(clamping: $0.count)
+          ).signum())
       }
     }
 
     /// Whether a text equals a constant word of this library.
-    func holds(_ word: StaticString, in column: Int32) -> Bool {
-      csqlite_compare_column(handle, column, word.utf8Start, Int32(word.utf8CodeUnitCount)) == 0
+    func holds(_ word: StaticString, in column: Int) -> Bool {
+      csqlite_compare_column(
+        handle, Int32(truncatingIfNeeded: column), word.utf8Start, Int32(word.utf8CodeUnitCount)) == 0
     }
 
     /// Whether a blob has exactly these bytes.
-    func hasBytes(_ column: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
+    func hasBytes(_ column: Int, _ bytes: ArraySlice<UInt8>) -> Bool {
       bytes.withUnsafeBufferPointer {
-        csqlite_compare_column(handle, column, $0.baseAddress, Int32(clamping: $0.count)) == 0
+        csqlite_compare_column(
+          handle, Int32(truncatingIfNeeded: column), $0.baseAddress, Int32(clamping: $0.count)) == 0
       }
     }
 
-    func bytes(_ column: Int32) -> [UInt8] {
+    func bytes(_ column: Int) -> [UInt8] {
       value(column).bytes
     }
 

@@ -43,7 +43,7 @@
 
   extension Statement {
     /// Reads a record and the content of its edit from four columns, without noting damage.
-    fileprivate func damagedContent(_ column: Int32) -> (RecordID, Edit.Content)? {
+    fileprivate func damagedContent(_ column: Int) -> (RecordID, Edit.Content)? {
       guard let type = value(column).text, !type.isEmpty, let key = value(column + 1).text, !key.isEmpty
       else { return nil }
       let id = RecordID(type: RecordType(type), key: key)

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
@@ -136,16 +137,16 @@
       index: "SELECT entry, type, id FROM outbox INDEXED BY \"outbox.record\"",
       read: { row throws(SyncError) in
         let entry = try row.outboxEntry(of: RecordType(row.text(0)))
-        return Row(entry: .edit(entry), isAltered: row.integer(Int32(OutboxRows.names.count)) != 0)
+        return Row(entry: .edit(entry), isAltered: row.integer(OutboxRows.names.count) != 0)
       },
       readDamaged: { connection, number throws(SyncError) in
         try connection.damagedEdit(number).map { .edit($0) }
       })
 
     static let conflicts = SalvageTable(
-      part: .conflicts, name: "conflicts", number: "number", columns: ["number"] + ConflictRows.names,
+      part: .conflicts, name: "conflicts", number: "number", columns: ConflictRows.names + ["number"],
       index: "SELECT number, type, NULL FROM conflicts INDEXED BY \"conflicts.type\"",
-      read: { row throws(SyncError) in Row(entry: .conflict(try row.conflict())) })
+      read: { row throws(SyncError) in Row(entry: .conflict(try TableRow(row).conflict())) })
 
     static let values = SalvageTable(
       part: .values, name: "state", number: "rowid", columns: ["key", "value"],

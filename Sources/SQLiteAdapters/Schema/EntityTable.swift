@@ -39,9 +39,9 @@
     /// The columns of a record, in the order that ``Statement/record(of:)`` reads.
     let recordColumns: String
     /// The index of the payload in ``recordColumns``.
-    static let payloadColumn: Int32 = 6
+    static let payloadColumn = 6
     /// The index of the first column after ``recordColumns``.
-    let columnBehindRecord: Int32
+    let columnBehindRecord: Int
 
     init(_ entity: Entity, _ derived: DerivedColumns) {
       self.entity = entity
@@ -103,7 +103,7 @@
       rowNumber = "SELECT row FROM \(name) WHERE id = ?"
       let read = given + (derived.hasAllFields ? derived.readable : [])
       recordColumns = read.joined(separator: ", ")
-      columnBehindRecord = Int32(read.count)
+      columnBehindRecord = read.count
       recordByID = "SELECT \(recordColumns) FROM \(name) WHERE id = ? AND payload IS NOT NULL"
     }
 

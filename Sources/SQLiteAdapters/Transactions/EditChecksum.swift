@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// The checksum of an edit's columns, which its row in the outbox has.
@@ -47,11 +48,11 @@
     static func ofSending(_ entry: OutboxEntry, apart sent: Edit?) -> Int64 {
       var sending = EditChecksum()
       if let sent {
-        sending.add("other")
+        sending.add("other" as StaticString)
         sending.add(sent.stamp)
         sending.add(sent.content)
       } else {
-        sending.add(entry.sent == nil ? "nothing" : "edit")
+        sending.add((entry.sent == nil ? "nothing" : "edit") as StaticString)
         sending.skip(5)
       }
       sending.add(entry.state)
@@ -92,6 +93,14 @@
     private var value: Int64 { Int64(csqlite_checksum(digest)) }
 
     private mutating func add(_ value: Int64) { add(UInt64(bitPattern: value), SQLITE_INTEGER) }
+
+    private mutating func add(_ value: Int64?) {
+      if let value { add(value) } else { skip() }
+    }
+
+    private mutating func add(_ word: StaticString) {
+      add(csqlite_digest(word.utf8Start, word.utf8CodeUnitCount), SQLITE_TEXT)
+    }
 
     private mutating func add(_ text: String) {
       var text = text
@@ -137,36 +146,18 @@
     }
 
     private mutating func add(_ base: OutboxEntry.Base) {
-      switch base {
-      case .none:
-        add("none")
-        skip(6)
-      case .copy(let record):
-        add("copy")
-        add(record.version, tag: record.entityTag)
-        add(Int64(record.schemaVersion))
-        add(record.payload)
-      case .deleted(let tombstone):
-        add("deleted")
-        add(tombstone.version, tag: tombstone.entityTag)
-        skip(2)
-      }
+      let stored = base.stored
+      add(stored.word)
+      if let version = stored.version { add(version, tag: stored.tag) } else { skip(4) }
+      add(stored.schemaVersion)
+      if let payload = base.record?.payload { add(payload) } else { skip() }
     }
 
     private mutating func add(_ state: OutboxEntry.State) {
-      switch state {
-      case .waiting:
-        add("waiting")
-        skip(2)
-      case .postponed(let instant):
-        add("postponed")
-        add(instant.microseconds)
-        skip()
-      case .refused(let reason, let instant):
-        add("refused")
-        add(instant.microseconds)
-        add(reason)
-      }
+      let stored = state.stored
+      add(stored.word)
+      add(stored.time)
+      add(stored.refusal)
     }
   }
 #endif

@@ -1,18 +1,13 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
   /// The columns and statements of the outbox.
   enum OutboxRows {
-    static let names = [
-      "type", "id", "physical", "counter", "replica", "schema_version",
-      "base", "base_epoch", "base_sequence", "base_modified_at", "base_entity_tag", "base_schema_version",
-      "sent", "sent_physical", "sent_counter", "sent_replica", "sent_schema_version",
-      "state", "state_at", "refusal", "attempts", "payload", "base_payload", "sent_payload",
-      "rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves", "rebuilt_winner",
-    ]
+    static let names = OutboxColumn.allCases.map(\.name)
     /// The index of the entry's number, after ``columns``.
-    static let numberColumn: Int32 = 30
+    static let numberColumn = names.count
     static let columns = names.joined(separator: ", ")
     /// The columns that are written: ``names`` and the checksum of them.
     static let written = names + [EditChecksum.column]
@@ -124,55 +119,7 @@
     func outboxEntry(of type: RecordType) throws(SyncError) -> OutboxEntry {
       let id = RecordID(type: type, key: text(1))
       if id.key.isEmpty { noteDamage("an edit of no record") }
-      let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
-      return OutboxEntry(
-        id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try outboxState(),
-        attempts: count(20), author: author(of: type), leaves: try leaves())
-    }
-
-    private func author(of type: RecordType) -> OutboxEntry.Author {
-      if isNull(24) { return .app }
-      let winner = isNull(29) ? nil : RecordID(type: type, key: text(29))
-      return .rebuild(OutboxEntry.Rebuilt(lastWrite: stamp(25), pass: integer(24), winner: winner))
-    }
-
-    private func leaves() throws(SyncError) -> [RecordID] {
-      if isNull(28) { return [] }
-      return try decoded([RecordID].self, from: text(28), what: "records that an edit leaves")
-    }
-
-    private func base(of id: RecordID) throws(SyncError) -> OutboxEntry.Base {
-      if holds("copy", in: 6) {
-        return .copy(
-          Record(
-            id: id, version: version(7), entityTag: optionalText(10), schemaVersion: Int(integer(11)),
-            payload: Payload(bytes(22)), fields: []))
-      }
-      if holds("none", in: 6) { return .none }
-      if holds("deleted", in: 6) {
-        return .deleted(Tombstone(id: id, version: version(7), entityTag: optionalText(10)))
-      }
-      throw unreadable("base")
-    }
-
-    private func sent(insteadOf edit: Edit) throws(SyncError) -> Edit? {
-      if holds("nothing", in: 12) { return nil }
-      if holds("edit", in: 12) { return edit }
-      if holds("other", in: 12) { return Edit(content(payload: 23, schemaVersion: 16), stamp: stamp(13)) }
-      throw unreadable("word for what was sent")
-    }
-
-    private func outboxState() throws(SyncError) -> OutboxEntry.State {
-      if holds("waiting", in: 17) { return .waiting }
-      if holds("postponed", in: 17) { return .postponed(until: Timestamp(microseconds: integer(18))) }
-      if holds("refused", in: 17) {
-        return .refused(reason: text(19), at: Timestamp(microseconds: integer(18)))
-      }
-      throw unreadable("state")
-    }
-
-    private func unreadable(_ what: String) -> SyncError {
-      SyncError(.storeUnreadable, during: "reading the outbox", "An entry has a \(what) that does not exist.")
+      return try TableRow(self).entry(of: id)
     }
   }
 
@@ -328,7 +275,7 @@
     private func bindEdit(of entry: OutboxEntry, from offset: Int32) throws(SyncError) {
       try bind(entry.edit.stamp.physical.microseconds, at: offset + 3)
       try bind(Int64(entry.edit.stamp.counter), at: offset + 4)
-      try bind(schemaVersionOf: entry.edit.content, at: offset + 6)
+      try bind(entry.edit.content.storedSchemaVersion, at: offset + 6)
       try bind(entry.base, at: offset + 7)
       if case .rebuild(let rebuilt) = entry.author {
         try bind(rebuilt.pass, at: offset + 25)
@@ -355,19 +302,10 @@
 
     /// Binds a base without its payload to six parameters.
     private func bind(_ base: OutboxEntry.Base, at index: Int32) throws(SyncError) {
-      switch base {
-      case .none:
-        try bind(word: "none", at: index)
-        for index in index + 1...index + 5 { try bindNull(at: index) }
-      case .copy(let record):
-        try bind(word: "copy", at: index)
-        try bind(record.version, tag: record.entityTag, at: index + 1)
-        try bind(Int64(record.schemaVersion), at: index + 5)
-      case .deleted(let tombstone):
-        try bind(word: "deleted", at: index)
-        try bind(tombstone.version, tag: tombstone.entityTag, at: index + 1)
-        try bindNull(at: index + 5)
-      }
+      let stored = base.stored
+      try bind(word: stored.word, at: index)
+      try bind(stored.version, tag: stored.tag, at: index + 1)
+      try bind(stored.schemaVersion, at: index + 5)
     }
 
     private func bindSent(_ entry: OutboxEntry) throws(SyncError) -> Edit? {
@@ -378,25 +316,15 @@
       }
       try bind(word: "other", at: 13)
       try bind(sent.stamp, at: 14)
-      try bind(schemaVersionOf: sent.content, at: 17)
+      try bind(sent.content.storedSchemaVersion, at: 17)
       return sent
     }
 
     private func bind(_ state: OutboxEntry.State) throws(SyncError) {
-      switch state {
-      case .waiting:
-        try bind(word: "waiting", at: 18)
-        try bindNull(at: 19)
-        try bindNull(at: 20)
-      case .postponed(let instant):
-        try bind(word: "postponed", at: 18)
-        try bind(instant.microseconds, at: 19)
-        try bindNull(at: 20)
-      case .refused(let reason, let instant):
-        try bind(word: "refused", at: 18)
-        try bind(instant.microseconds, at: 19)
-        try bind(reason, at: 20)
-      }
+      let stored = state.stored
+      try bind(word: stored.word, at: 18)
+      try bind(stored.time, at: 19)
+      try bind(stored.refusal, at: 20)
     }
   }
 #endif

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   // Reads the states of records, in the cheapest way for their order.

@@ -206,5 +206,11 @@
       try bind(version.modifiedAt.microseconds, at: index + 2)
       try bind(tag, at: index + 3)
     }
+
+    /// Binds a version and an entity tag, or nothing, to four parameters.
+    func bind(_ version: Version?, tag: String?, at index: Int32) throws(SyncError) {
+      if let version { return try bind(version, tag: tag, at: index) }
+      for index in index...index + 3 { try bindNull(at: index) }
+    }
   }
 #endif

@@ -1,10 +1,11 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   extension Statement {
     /// Reads a record's row and state from columns: row, version, payload.
     func state(
-      from column: Int32, comparing payload: Payload, marks: MarkBitmap
+      from column: Int, comparing payload: Payload, marks: MarkBitmap
     ) throws(SyncError) -> (row: Int64, state: StoredState) {
       let row = integer(column)
       let isDeleted = isNull(column + 4)

@@ -121,7 +121,9 @@
       try statement.bind(Int64(Self.portion), at: 3)
       var entries: [(number: Int64, entry: WithheldChange)] = []
       // Copies come without fields. The current declaration reads them.
-      while try statement.step() { entries.append((statement.integer(19), try statement.withheld(.empty))) }
+      while try statement.step() {
+        entries.append((statement.integer(WithheldRows.names.count), try statement.withheld(.empty)))
+      }
       return entries
     }
   }

@@ -1,15 +1,14 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
   /// The columns and statements of withheld changes.
   enum WithheldRows {
-    static let columns = """
-      type, slot, kind, change, record_type, record_key, version_epoch, version_sequence, version_modified_at, entity_tag, \
-      schema_version, flaw, location, reason, waits_for, pass, fence, since, payload
-      """
+    static let names = WithheldColumn.allCases.map(\.name)
+    static let columns = names.joined(separator: ", ")
     static let insert =
-      "INSERT INTO set_aside (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+      "INSERT INTO set_aside (\(columns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))"
     static let remove = "DELETE FROM set_aside WHERE type = ? AND slot = ?"
   }
 
@@ -41,90 +40,40 @@
       }
     }
 
-    /// Binds everything but the payload to the parameters of ``WithheldRows/insert``.
-    func bind(_ entry: WithheldChange) throws(SyncError) {
-      clear()
+    /// Runs ``WithheldRows/insert``.
+    fileprivate func run(_ entry: WithheldChange) throws(SyncError) {
+      let change = entry.change.stored
       try bind(entry.key, at: 1)
       try bind(entry.kind.rawValue, at: 3)
-      switch entry.change {
-      case .upsert(let record):
-        try bind("upsert", at: 4)
-        try bind(record.id.type.rawValue, at: 5)
-        try bind(record.id.key, at: 6)
-        try bind(record.version, tag: record.entityTag, at: 7)
-        try bind(Int64(record.schemaVersion), at: 11)
-      case .tombstone(let tombstone):
-        try bind("tombstone", at: 4)
-        try bind(tombstone.id.type.rawValue, at: 5)
-        try bind(tombstone.id.key, at: 6)
-        try bind(tombstone.version, tag: tombstone.entityTag, at: 7)
-      case .malformed(let malformed):
-        try bind("poison", at: 4)
-        try bind(malformed.type.rawValue, at: 5)
-        try bind(malformed.key, at: 6)
-        try bind(malformed.reason, at: 12)
-        try bind(malformed.location, at: 13)
-      }
+      try bind(word: change.word, at: 4)
+      try bind(change.type.rawValue, at: 5)
+      try bind(change.key, at: 6)
+      try bind(change.version, tag: change.tag, at: 7)
+      try bind(change.schemaVersion, at: 11)
+      try bind(change.flaw, at: 12)
+      try bind(change.location, at: 13)
       try bind(entry.reason, at: 14)
       try bind(try encoded(entry.waitsFor, what: "references of a withheld change"), at: 15)
       try bind(entry.pass, at: 16)
       try bind(entry.finder.stored, at: 17)
       try bind(entry.since.microseconds, at: 18)
+      try run(lendingOptional: change.payload, at: 19) { () throws(SyncError) in try run() }
     }
 
     /// Reads the entry from a row of ``WithheldRows/columns``.
     func withheld(_ catalog: Catalog) throws(SyncError) -> WithheldChange {
-      guard let kind = WithheldChange.Kind(rawValue: text(2)) else {
-        throw SyncError(
-          .storeUnreadable, during: "reading withheld changes", "An entry has a kind that does not exist.")
+      try TableRow<WithheldColumn, Statement>(self).entry(under: key(0)) { type, payload in
+        FieldLifter(catalog.tables[type]?.entity.storedFields ?? []).values(in: payload)
       }
-      let (key, change) = (key(0), change(catalog))
-      if case .record(let id) = key, case .upsert(let record) = change, record.id != id { noteMisfiled() }
-      if case .record(let id) = key, case .tombstone(let tombstone) = change, tombstone.id != id {
-        noteMisfiled()
-      }
-      return WithheldChange(
-        key: key, kind: kind, change: change, reason: text(13),
-        waitsFor: try decoded(
-          [RecordID].self, from: text(14), what: "references of a withheld change"),
-        pass: integer(15), finder: WithheldChange.Finder(stored: integer(16)),
-        since: Timestamp(microseconds: integer(17)))
-    }
-
-    private func noteMisfiled() {
-      noteDamage("a withheld change under another record's key")
     }
 
     /// Reads the key from two columns.
-    func key(_ column: Int32) -> WithheldChange.Key {
+    func key(_ column: Int) -> WithheldChange.Key {
       let type = RecordType(text(column))
       if isText(column + 1) { return .record(RecordID(type: type, key: text(column + 1))) }
       let digest = bytes(column + 1)
       if digest.count != 8 { noteDamage("a digest that is none") }
       return .bytes(type, digest: digest.reduce(0) { $0 << 8 | UInt64($1) })
-    }
-
-    private func change(_ catalog: Catalog) -> RecordChange {
-      let type = RecordType(text(4))
-      switch text(3) {
-      case "upsert":
-        let payload = Payload(bytes(18))
-        let fields = catalog.tables[type]?.entity.storedFields ?? []
-        return .upsert(
-          Record(
-            id: RecordID(type: type, key: text(5)), version: version(6), entityTag: optionalText(9),
-            schemaVersion: Int(integer(10)), payload: payload, fields: FieldLifter(fields).values(in: payload)
-          ))
-      case "tombstone":
-        return .tombstone(
-          Tombstone(
-            id: RecordID(type: type, key: text(5)), version: version(6), entityTag: optionalText(9)))
-      default:
-        return .malformed(
-          MalformedRecord(
-            type: type, key: optionalText(5), bytes: Payload(bytes(18)), reason: text(11),
-            location: optionalText(12)))
-      }
     }
   }
 
@@ -185,15 +134,7 @@
       let insert = try connection.statement(WithheldRows.insert)
       defer { insert.clear() }
       for entry in entries {
-        try insert.bind(entry)
-        switch entry.change {
-        case .upsert(let record):
-          try insert.run(lending: record.payload.bytes, at: 19) { () throws(SyncError) in try insert.run() }
-        case .malformed(let malformed):
-          try insert.run(lending: malformed.bytes.bytes, at: 19) { () throws(SyncError) in try insert.run() }
-        case .tombstone:
-          try insert.run()
-        }
+        try insert.run(entry)
         let number = connection.lastRow
         if entry.kind == .parked { try noteWaiting(entry, number: number) }
         if let entity = catalog.tables[entry.key.type]?.entity {

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import CanonicalSyncDatabases
   public import SyncModels
   public import SyncPorts
 
