@@ -54,17 +54,17 @@
       let round = "(SELECT round FROM entities WHERE type = '\(type)')"
       isWritten = "r.round = \(round)"
       let noted = """
-        (SELECT get_bit(m.bits, r.row & \(MarkBitmaps.rowsPerChunk - 1)) FROM marks AS m \
-        WHERE m.type = '\(type)' AND m.chunk = r.row >> \(MarkBitmaps.chunkShift)) = 1
+        (SELECT get_bit(m.bits, r.row & \(MarkBitmap.rowsPerChunk - 1)) FROM marks AS m \
+        WHERE m.type = '\(type)' AND m.chunk = r.row >> \(MarkBitmap.chunkShift)) = 1
         """
       isNoted = "coalesce(\(noted), false)"
       // All chunks as one value, which is read once; a chunk without marks has no row. The value
       // would be too large for a few rows with great numbers, whose bits are looked up instead.
       let last = "(SELECT max(chunk) FROM marks WHERE type = '\(type)')"
       isNotedInScan = """
-        coalesce(CASE WHEN \(last) >= \(MarkBitmaps.mostChunksInScan) THEN \(noted) WHEN r.row < (\(last) + 1) * \(MarkBitmaps.rowsPerChunk) THEN get_bit((SELECT string_agg(coalesce( \
+        coalesce(CASE WHEN \(last) >= \(MarkBitmaps.mostChunksInScan) THEN \(noted) WHEN r.row < (\(last) + 1) * \(MarkBitmap.rowsPerChunk) THEN get_bit((SELECT string_agg(coalesce( \
         (SELECT m.bits FROM marks AS m WHERE m.type = '\(type)' AND m.chunk = c), \
-        decode(repeat('00', \(MarkBitmaps.chunkSize)), 'hex')), '' ORDER BY c) FROM generate_series(0, \(last)) AS c), \
+        decode(repeat('00', \(MarkBitmap.chunkSize)), 'hex')), '' ORDER BY c) FROM generate_series(0, \(last)) AS c), \
         r.row) = 1 END, false)
         """
       let arrays = (types + made.map { _ in "bytea" }).enumerated().map {

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// One step of the layout of a store's schema.
@@ -140,7 +141,7 @@
       """
       CREATE TABLE marks (
         type text COLLATE "C" NOT NULL, chunk bigint NOT NULL,
-        bits bytea NOT NULL CHECK (octet_length(bits) = \(MarkBitmaps.chunkSize)), PRIMARY KEY (type, chunk))
+        bits bytea NOT NULL CHECK (octet_length(bits) = \(MarkBitmap.chunkSize)), PRIMARY KEY (type, chunk))
         WITH (fillfactor = 50)
       """
     ]

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
@@ -161,7 +162,7 @@
           UPDATE entities SET round = round + 1 WHERE type = $1::text
           """
         ) { $0.add(text: type.rawValue) })
-      marks[type] = MarkBitmaps.MarkBitmap()
+      marks[type] = MarkBitmap()
     }
 
     // MARK: Kept values

@@ -41,7 +41,7 @@
     }
 
     /// Reads unknown marks of some rows, and sends the announced reads after that.
-    private func marks(of type: RecordType, at rows: [Int64]) throws(SyncError) -> MarkBitmaps.MarkBitmap {
+    private func marks(of type: RecordType, at rows: [Int64]) throws(SyncError) -> MarkBitmap {
       let missing = marks[type].missingChunks(of: rows)
       let reads = readsAhead.unsent
       if missing.isEmpty, reads.isEmpty { return marks[type] }
@@ -51,10 +51,9 @@
       if !reads.isEmpty { readsAhead.noteSent(numbers.suffix(reads.count)) }
       if missing.isEmpty { return marks[type] }
       let found = try connection.result(of: numbers[0], during: operation)
-      marks[type].add(
-        Dictionary(
-          try found.map { ($0.integer(0), $0.bytes(1)) }, uniquingKeysWith: { first, _ in first }),
-        of: missing)
+      let bits = Dictionary(
+        try found.map { ($0.integer(0), $0.bytes(1)) }, uniquingKeysWith: { first, _ in first })
+      for number in missing { marks[type].add(bits[number], as: number) }
       return marks[type]
     }
 

@@ -20,8 +20,8 @@
     @exclusivity(unchecked) private var trail = RowTrail()
     @exclusivity(unchecked) private var newRecords = NewRecordFilter()
     private var knownEdits = KnownEdits()
-    private var bitmaps: [RecordType: MarkBitmap] = [:]
-    private var lastBitmap: MarkBitmap?
+    private var bitmaps: [RecordType: TypeMarks] = [:]
+    private var lastBitmap: TypeMarks?
     // The data version of the file when it was last checked.
     private var knownVersion: Int64?
     private var isFresh = false
@@ -137,9 +137,9 @@
     // MARK: Marks
 
     /// The marks of a type. Chunks that were read stay in memory.
-    func marks(of type: RecordType, on connection: Connection) -> MarkBitmap {
+    func marks(of type: RecordType, on connection: Connection) -> TypeMarks {
       if let lastBitmap, lastBitmap.type == type { return lastBitmap }
-      let bitmap = bitmaps[type] ?? MarkBitmap(of: type, on: connection)
+      let bitmap = bitmaps[type] ?? TypeMarks(of: type, on: connection)
       bitmaps[type] = bitmap
       lastBitmap = bitmap
       return bitmap

@@ -114,7 +114,7 @@
     }
 
     /// The marks of a type.
-    final func marks(of type: RecordType) -> MarkBitmap { cache.marks(of: type, on: connection) }
+    final func marks(of type: RecordType) -> TypeMarks { cache.marks(of: type, on: connection) }
   }
 
   extension Connection {

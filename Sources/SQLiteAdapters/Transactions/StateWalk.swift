@@ -30,7 +30,7 @@
 
     /// The row and the state of a record. Keys must be in ascending order.
     mutating func find(
-      _ key: String, comparing payload: Payload, marks: MarkBitmap
+      _ key: String, comparing payload: Payload, marks: TypeMarks
     ) throws(SyncError) -> (row: Int64, state: StoredState)? {
       var steps = 0
       var isSought = false

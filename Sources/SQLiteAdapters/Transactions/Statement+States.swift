@@ -5,7 +5,7 @@
   extension Statement {
     /// Reads a record's row and state from columns: row, version, payload.
     func state(
-      from column: Int, comparing payload: Payload, marks: MarkBitmap
+      from column: Int, comparing payload: Payload, marks: TypeMarks
     ) throws(SyncError) -> (row: Int64, state: StoredState) {
       let row = integer(column)
       let isDeleted = isNull(column + 4)
@@ -18,7 +18,7 @@
 
     /// Runs ``EntityTable/statesOfMany``, and returns rows and states in the order of the ids.
     func states(
-      of ids: ArraySlice<RecordID>, comparing payloads: ArraySlice<Payload>, marks: MarkBitmap
+      of ids: ArraySlice<RecordID>, comparing payloads: ArraySlice<Payload>, marks: TypeMarks
     ) throws(SyncError) -> [(row: Int64, state: StoredState)?] {
       // Parameters without an id match nothing, and no step reaches them.
       defer { clear() }
