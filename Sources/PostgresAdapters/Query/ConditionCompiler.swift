@@ -1,67 +1,28 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
 
-  /// Translates conditions to SQL with bound values, over the filled columns of a table.
+  /// PostgreSQL's SQL for conditions over the filled columns of a table, and the values bound so far.
   ///
-  /// SQL has three truth values and conditions have two. Under AND and OR, unknown may stand for
-  /// false. Only NOT treats them differently, so `IS NOT TRUE` stands there.
-  struct ConditionCompiler {
+  /// Values of a field without a column are in the payloads alone.
+  struct ConditionCompiler: ConditionDialect {
     let table: EntityTable
-    private(set) var parameters = Parameters()
+    var parameters = Parameters()
+    var parameterCount: Int { parameters.count }
 
-    private static let maximumDepth = 64
-    private static let maximumParameters = 10_000
+    static let limits = (depth: 64, parameters: 10_000)
 
     init(_ table: EntityTable) { self.table = table }
 
-    /// Splits a condition into clauses of SQL and the rest; all must hold.
-    ///
-    /// Values of a field without a column are in the payloads alone.
-    mutating func split(_ condition: Condition) -> (clauses: [String], residual: Condition?) {
-      var clauses: [String] = []
-      var rest: [Condition] = []
-      for part in Self.parts(of: condition) {
-        let before = parameters
-        if let clause = sql(part) {
-          clauses.append(clause)
-        } else {
-          parameters = before
-          rest.append(part)
-        }
-      }
-      return (clauses, rest.isEmpty ? nil : .all(rest))
-    }
-
-    private static func parts(of condition: Condition) -> [Condition] {
-      guard case .all(let conditions) = condition else { return [condition] }
-      return conditions.flatMap { parts(of: $0) }
-    }
-
-    private mutating func sql(_ condition: Condition, depth: Int = 0) -> String? {
-      guard depth < Self.maximumDepth, parameters.count < Self.maximumParameters else { return nil }
+    mutating func comparison(_ condition: Condition) -> String? {
       switch condition {
-      case .equal(let field, let value): return table.column(of: field).map { equal($0, value) }
-      case .isIn(let field, let values): return table.column(of: field).map { isIn($0, values) }
+      case .equal(let field, let value): table.column(of: field).map { equal($0, value) }
+      case .isIn(let field, let values): table.column(of: field).map { isIn($0, values) }
       case .within(let field, let lower, let upper):
-        return table.column(of: field).map { within($0, lower, upper) }
+        table.column(of: field).map { within($0, lower, upper) }
       // PostgreSQL has no such functions; the rows that the rest selects are tried here.
-      case .meaning, .text: return nil
-      case .invalid: return "false"
-      case .all(let conditions): return joined(conditions, by: " AND ", none: "true", depth)
-      case .any(let conditions): return joined(conditions, by: " OR ", none: "false", depth)
-      case .not(let condition): return sql(condition, depth: depth + 1).map { "(\($0) IS NOT TRUE)" }
+      case .meaning, .text, .invalid, .all, .any, .not: nil
       }
-    }
-
-    private mutating func joined(
-      _ conditions: [Condition], by word: String, none: String, _ depth: Int
-    ) -> String? {
-      var operands: [String] = []
-      for condition in conditions {
-        guard let operand = sql(condition, depth: depth + 1) else { return nil }
-        operands.append(operand)
-      }
-      return operands.isEmpty ? none : "(" + operands.joined(separator: word) + ")"
     }
 
     // MARK: Comparisons

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
@@ -42,7 +43,7 @@
       var found: [Record] = []
       let isByKey = query.order.isEmpty
       try forEachRecord(
-        of: table, after: query.afterKey, where: compiled.clauses.joined(separator: " AND "),
+        of: table, after: query.afterKey, where: compiled.clause,
         compiled.conditionParameters
       ) { record throws(SyncError) in
         if compiled.residual?.isSatisfied(by: record, of: table.entity) ?? true { found.append(record) }
@@ -76,8 +77,8 @@
 
   /// A query as SQL, as far as columns answer it.
   private struct CompiledQuery {
-    /// The parts of the condition in SQL.
-    let clauses: [String]
+    /// The part of the condition in SQL.
+    let clause: String?
     let conditionParameters: Parameters
     /// The part of the condition that payloads decide.
     let residual: Condition?
@@ -90,11 +91,11 @@
 
     init(_ query: Query, in table: EntityTable) {
       var compiler = ConditionCompiler(table)
-      (clauses, residual) = query.condition.map { compiler.split($0) } ?? ([], nil)
+      (clause, residual) = query.condition.map { compiler.split($0) } ?? (nil, nil)
       conditionParameters = compiler.parameters
       parameters = compiler.parameters
       isWhole = residual == nil
-      condition = (["r.payload IS NOT NULL"] + clauses).joined(separator: " AND ")
+      condition = "r.payload IS NOT NULL" + (clause.map { " AND \($0)" } ?? "")
       if let key = query.afterKey {
         let count = parameters.count
         parameters.add(StoredKey(key))

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
@@ -232,14 +233,14 @@
 
     /// Calls a body with each live record, by key, until it returns false.
     final func forEachRecord(
-      of table: EntityTable, after key: String?, where clause: String = "",
+      of table: EntityTable, after key: String?, where clause: String? = nil,
       _ parameters: Parameters = Parameters(),
       _ body: (Record) throws(SyncError) -> Bool
     ) throws(SyncError) {
       let count = parameters.count
       let sql = """
         SELECT \(table.recordColumns) FROM \(table.name) AS r WHERE r.payload IS NOT NULL \
-        AND (r.id, r.rest) > ($\(count + 1)::bytea, $\(count + 2)::bytea) \(clause.isEmpty ? "" : "AND \(clause)") \
+        AND (r.id, r.rest) > ($\(count + 1)::bytea, $\(count + 2)::bytea) \(clause.map { "AND \($0)" } ?? "") \
         ORDER BY r.id, r.rest LIMIT \(Self.portion)
         """
       var last = StoredKey(key ?? "")
@@ -247,7 +248,7 @@
         var all = parameters
         all.add(last)
         let rows = try connection.query(
-          Statement(sql, all, isKept: clause.isEmpty), during: "reading \(table.entity.type)")
+          Statement(sql, all, isKept: clause == nil), during: "reading \(table.entity.type)")
         for row in 0..<rows.count {
           guard try body(rows[row].record(of: table)) else { return }
         }

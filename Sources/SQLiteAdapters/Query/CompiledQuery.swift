@@ -1,11 +1,12 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// A query as SQL text with bound parameters.
   struct CompiledQuery {
     var sql: String
     var parameters: [Parameter]
-    /// A condition that exceeds SQLite's limits, and is evaluated on the rows.
+    /// The part of the condition that exceeds SQLite's limits, and is evaluated on the rows.
     ///
     /// The SQL then has no limit.
     var residual: Condition?
@@ -20,13 +21,9 @@
       var compiler = ConditionCompiler(table)
       var clauses = ["payload IS NOT NULL"]
       if let condition = query.condition {
-        let clause = compiler.sql(condition)
-        if compiler.isTooMuch {
-          compiler = ConditionCompiler(table)
-          residual = condition
-        } else {
-          clauses.append(clause)
-        }
+        let (clause, rest) = compiler.split(condition)
+        if let clause { clauses.append(clause) }
+        residual = rest
       }
       parameters = compiler.parameters
       if let key = query.afterKey {

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// A value for a parameter of a query.
@@ -9,75 +10,30 @@
     case bytes([UInt8])
   }
 
-  /// Translates a condition to SQL with bound values.
-  ///
-  /// SQL has three truth values and conditions have two. Under AND and OR, unknown may stand for
-  /// false. Only NOT treats them differently, so `IS NOT TRUE` stands there and takes both for
-  /// false.
-  struct ConditionCompiler {
+  /// SQLite's SQL for conditions, and the values bound so far.
+  struct ConditionCompiler: ConditionDialect {
     let table: EntityTable
-    private(set) var parameters: [Parameter] = []
-    /// Whether the SQL exceeds SQLite's depth or length limits. The condition is then evaluated on
-    /// the rows.
-    private(set) var isTooMuch = false
+    var parameters: [Parameter] = []
+    var parameterCount: Int { parameters.count }
 
     // SQLite's parser has a stack of a hundred states, and each level of parentheses takes some.
-    private static let maximumDepth = 16
-    private static let maximumParameters = 4000
-    // The operands of one chain. SQLite allows expressions a thousand deep, and a chain is as deep
-    // as it is long.
-    private static let chain = 200
+    static let limits = (depth: 16, parameters: 4000)
     private static let shortList = 100
 
     init(_ table: EntityTable) {
       self.table = table
     }
 
-    mutating func sql(_ condition: Condition, depth: Int = 0) -> String {
-      guard depth < Self.maximumDepth, parameters.count < Self.maximumParameters else {
-        isTooMuch = true
-        return "0"
-      }
+    mutating func comparison(_ condition: Condition) -> String? {
       switch condition {
-      case .equal(let field, let value): return equal(field, value)
-      case .isIn(let field, let values): return isIn(field, values)
-      case .within(let field, let lower, let upper): return within(field, nil, lower, upper)
+      case .equal(let field, let value): equal(field, value)
+      case .isIn(let field, let values): isIn(field, values)
+      case .within(let field, let lower, let upper): within(field, nil, lower, upper)
       case .meaning(let field, let meaning, let lower, let upper):
-        return within(field, meaning, lower?.meaning(meaning), upper?.meaning(meaning))
-      case .text(let field, let text, let isPrefix): return contains(field, text, isPrefix)
-      case .invalid: return "0"
-      case .all(let conditions):
-        var operands: [String] = []
-        for operand in Self.flattened(all: conditions) { operands.append(sql(operand, depth: depth + 1)) }
-        return joined(operands, by: " AND ", none: "1")
-      case .any(let conditions):
-        var operands: [String] = []
-        for operand in Self.flattened(any: conditions) { operands.append(sql(operand, depth: depth + 1)) }
-        return joined(operands, by: " OR ", none: "0")
-      case .not(.not(let condition)): return sql(condition, depth: depth)
-      case .not(let condition): return "(\(sql(condition, depth: depth + 1)) IS NOT TRUE)"
+        within(field, meaning, lower?.meaning(meaning), upper?.meaning(meaning))
+      case .text(let field, let text, let isPrefix): contains(field, text, isPrefix)
+      case .invalid, .all, .any, .not: nil
       }
-    }
-
-    private static func flattened(all conditions: [Condition]) -> [Condition] {
-      conditions.flatMap { condition in
-        if case .all(let inner) = condition { flattened(all: inner) } else { [condition] }
-      }
-    }
-
-    private static func flattened(any conditions: [Condition]) -> [Condition] {
-      conditions.flatMap { condition in
-        if case .any(let inner) = condition { flattened(any: inner) } else { [condition] }
-      }
-    }
-
-    private func joined(_ operands: [String], by word: String, none: String) -> String {
-      guard operands.count > 1 else { return operands.first ?? none }
-      if operands.count <= Self.chain { return "(" + operands.joined(separator: word) + ")" }
-      let chains = stride(from: 0, to: operands.count, by: Self.chain).map { start in
-        "(" + operands[start..<min(start + Self.chain, operands.count)].joined(separator: word) + ")"
-      }
-      return joined(chains, by: word, none: none)
     }
 
     // MARK: Comparisons
@@ -136,17 +92,17 @@
         parameters += values.map { .field($0) }
         operands.append("\(value) IN (\(values.map { _ in "?" }.joined(separator: ", ")))")
       }
-      return joined(operands, by: " OR ", none: "0")
+      return operands.isEmpty ? "false" : Self.joined(operands, by: " OR ")
     }
 
     private mutating func within(
       _ field: FieldName, _ meaning: TextMeaning?, _ lower: Condition.Bound?, _ upper: Condition.Bound?
     ) -> String {
-      guard let some = lower ?? upper else { return "1" }
+      guard let some = lower ?? upper else { return "true" }
       // A range is possible over numbers, over strings or over booleans. Other values have no
       // order.
       guard some.value.isComparable(with: some.value), some.value.isComparable(with: (upper ?? some).value)
-      else { return "0" }
+      else { return "false" }
       var operands: [String] = []
       if let lower {
         operands.append(comparison(field, meaning, lower.isIncluded ? ">=" : ">", lower.value))
@@ -158,7 +114,7 @@
       } else {
         operands.append("\(value(field, as: meaning)) < \(Self.end(of: some.value))")
       }
-      return joined(operands, by: " AND ", none: "1")
+      return Self.joined(operands, by: " AND ")
     }
 
     /// The first value of a JSON type in SQLite's order.
