@@ -1,7 +1,6 @@
 #if Postgres
   public import SyncModels
   public import SyncPorts
-  import Synchronization
 
   /// The records that commits change, by this server or another, as they happen.
   ///
@@ -68,53 +67,36 @@
   final class ChangeFollower: Sendable {
     private struct State {
       var pending: CommittedChanges?
-      var waiter: CheckedContinuation<CommittedChanges?, Never>?
       var isOver = false
     }
 
-    private let state = Mutex(State())
+    private let queue = WaitQueue<State, CommittedChanges?>(State())
 
     /// The most records of one element; more are a reason to reload.
     private static let maximumRecords = 10_000
 
     func give(_ changes: CommittedChanges) {
-      let waiter = state.withLock { state -> CheckedContinuation<CommittedChanges?, Never>? in
-        guard let waiter = state.waiter else {
-          state.pending = state.pending.map { Self.merged($0, changes) } ?? changes
-          return nil
-        }
-        state.waiter = nil
-        return waiter
+      queue.update { state, waiters in
+        if waiters.deliverToFirst(changes) { return }
+        state.pending = state.pending.map { Self.merged($0, changes) } ?? changes
       }
-      waiter?.resume(returning: changes)
     }
 
     func end() {
-      let waiter = state.withLock { state -> CheckedContinuation<CommittedChanges?, Never>? in
+      queue.update { state, waiters in
         state.isOver = true
-        defer { state.waiter = nil }
-        return state.waiter
+        waiters.deliverToAll(nil)
       }
-      waiter?.resume(returning: nil)
     }
 
     func next() async -> CommittedChanges? {
-      await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          let now = state.withLock { state -> CommittedChanges?? in
-            if let pending = state.pending {
-              state.pending = nil
-              return .some(pending)
-            }
-            if state.isOver { return .some(nil) }
-            state.waiter = continuation
-            return nil
-          }
-          if let now { continuation.resume(returning: now) }
-        }
-      } onCancel: {
-        end()
+      let next = await queue.wait { state -> CommittedChanges?? in
+        defer { state.pending = nil }
+        return state.pending.map { .some($0) } ?? (state.isOver ? .some(nil) : nil)
+      } leave: { state in
+        state.isOver = true
       }
+      return next ?? nil
     }
 
     private static func merged(_ a: CommittedChanges, _ b: CommittedChanges) -> CommittedChanges {
