@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   public import SyncModels
   public import SyncPorts
   import Synchronization
@@ -240,7 +241,7 @@
       let context = context
       try await writer.run { connection throws(SyncError) in
         let isDone = try connection.read(context) { (snapshot) throws(SyncError) -> Bool in
-          Registration.isDone(schema, in: snapshot.catalog)
+          snapshot.catalog.isPrepared(for: schema)
         }
         if isDone { return }
         if configuration.isReadOnly {

@@ -150,7 +150,7 @@
       try await writer.run { connection throws(SyncError) in
         let isDone = try connection.transaction(.read) { () throws(SyncError) -> Bool in
           try connection.refreshCatalog(declared)
-          return Registration.isDone(schema, in: connection.catalog)
+          return connection.catalog.isPrepared(for: schema)
         }
         if isDone { return }
         try demandAwake()
@@ -193,7 +193,7 @@
             try connection.checkIsInPlace()
             try connection.refreshCatalog(declared)
             try connection.demand(authority)
-            try connection.demandPlace(connection.catalog.movedTo)
+            try connection.demandPlace(connection.movedTo)
             let transaction = SQLiteTransaction(on: connection, of: writer)
             let result = try body(transaction)
             try transaction.noteObservedChanges()

@@ -25,14 +25,6 @@
       self.context = context
     }
 
-    /// Whether the store is prepared for this schema.
-    static func isDone(_ schema: SyncSchema, in catalog: Catalog) -> Bool {
-      let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
-      return schema.entities.allSatisfy { entity in
-        stored[entity.type] == entity && !catalog.unfinished.contains(entity.type)
-      }
-    }
-
     func run() throws(SyncError) {
       try connection.change(context) { (header) throws(SyncError) in
         try header.demand(.app)

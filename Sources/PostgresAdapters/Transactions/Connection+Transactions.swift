@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 
@@ -187,8 +188,7 @@
 
     /// The header that the last transaction left, if the types are as it found them.
     private func remembered(_ context: TransactionContext) -> StoreHeader? {
-      guard let known = cache.header, known.catalog == cache.catalog.version,
-        context.declarations.generation == cache.catalog.generation
+      guard let known = cache.header, cache.catalog.isOf(version: known.catalog, context.declarations)
       else { return nil }
       return known
     }

@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncDatabases
   import Synchronization
 
   /// What is known of a store between its transactions.

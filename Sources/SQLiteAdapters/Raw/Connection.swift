@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// One connection to a database file, used by one thread at a time.
@@ -8,7 +9,9 @@
     /// The newest layout that may be used.
     let newestLayout: Int
     /// The registered types, cached while the file's catalog is unchanged.
-    var catalog = Catalog.empty
+    var catalog = Catalog()
+    /// The place where the store has moved, as far as the catalog is current; `nil` for one in use.
+    var movedTo: String?
     /// What the connection remembers of the file.
     var cache = ConnectionCache(.snapshot)
     // Keeps the log short. Without it, the log is copied only when the connection is closed.

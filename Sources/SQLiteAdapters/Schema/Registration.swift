@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// Prepares a file for a schema, in a series of short transactions.
@@ -15,14 +16,6 @@
     init(_ schema: SyncSchema, on connection: Connection) {
       self.connection = connection
       self.schema = schema
-    }
-
-    /// Whether the file is prepared for this schema.
-    static func isDone(_ schema: SyncSchema, in catalog: Catalog) -> Bool {
-      let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
-      return schema.entities.allSatisfy { entity in
-        stored[entity.type] == entity && !catalog.unread.contains(entity.type)
-      }
     }
 
     func run() throws(SyncError) {

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   /// One statement of the types' tables, for a batch with few changes of type.

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncDatabases
   import SyncModels
 
   // The references of withheld copies, in a separate table.
@@ -122,7 +123,7 @@
       var entries: [(number: Int64, entry: WithheldChange)] = []
       // Copies come without fields. The current declaration reads them.
       while try statement.step() {
-        entries.append((statement.integer(WithheldRows.names.count), try statement.withheld(.empty)))
+        entries.append((statement.integer(WithheldRows.names.count), try statement.withheld(Catalog())))
       }
       return entries
     }
