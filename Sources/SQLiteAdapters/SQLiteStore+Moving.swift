@@ -9,11 +9,11 @@
       try await writer.run { connection throws(SyncError) in
         try connection.transaction(.write, flushes: true) { () throws(SyncError) in
           try connection.demandKnownLayout()
-          let statement = try connection.statement(
-            place == nil
-              ? "DELETE FROM meta WHERE key = 'moved'" : "INSERT OR REPLACE INTO meta VALUES ('moved', ?)")
-          if let place { try statement.bind(place, at: 1) }
-          try statement.run()
+          if let place {
+            try connection.run("INSERT OR REPLACE INTO meta VALUES ('moved', ?)", .text(place))
+          } else {
+            try connection.run("DELETE FROM meta WHERE key = 'moved'")
+          }
           // All connections read the catalog again, and the place with it.
           try connection.bumpCatalog()
         }
@@ -35,9 +35,7 @@
       try await writer.run { connection throws(SyncError) in
         try connection.transaction(.write, flushes: true) { () throws(SyncError) in
           try connection.demandKnownLayout()
-          let statement = try connection.statement("UPDATE meta SET value = ? WHERE key = 'identity'")
-          try statement.bind(identity, at: 1)
-          try statement.run()
+          try connection.run("UPDATE meta SET value = ? WHERE key = 'identity'", .text(identity))
         }
       }
     }

@@ -26,20 +26,16 @@
     /// Writes the new marks.
     func flush() throws(SyncError) {
       for (number, bits) in bitmap.takeChanges() {
-        let statement = try connection.statement("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)")
-        try statement.bind(type.rawValue, at: 1)
-        try statement.bind(number, at: 2)
-        try statement.bind(bits, at: 3)
-        try statement.run()
+        try connection.run(
+          "INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", .text(type.rawValue), .number(number),
+          .bytes(bits))
       }
     }
 
     /// Removes all marks.
     func clear() throws(SyncError) {
       bitmap = MarkBitmap()
-      let statement = try connection.statement("DELETE FROM marks WHERE type = ?")
-      try statement.bind(type.rawValue, at: 1)
-      try statement.run()
+      try connection.run("DELETE FROM marks WHERE type = ?", .text(type.rawValue))
     }
 
     /// The number of marked rows, live or not.
@@ -57,11 +53,10 @@
     private func load(_ row: Int64) throws(SyncError) {
       if bitmap.knows(row) { return }
       let number = row >> MarkBitmap.chunkShift
-      let statement = try connection.statement("SELECT bits FROM marks WHERE type = ? AND chunk = ?")
-      try statement.bind(type.rawValue, at: 1)
-      try statement.bind(number, at: 2)
-      defer { statement.reset() }
-      bitmap.add(try statement.step() ? statement.bytes(0) : nil, as: number)
+      let bits = try connection.first(
+        "SELECT bits FROM marks WHERE type = ? AND chunk = ?", .text(type.rawValue), .number(number)
+      ) { $0.bytes(0) }
+      bitmap.add(bits, as: number)
     }
   }
 #endif

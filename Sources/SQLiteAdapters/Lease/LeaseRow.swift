@@ -17,29 +17,19 @@
 
   extension Connection {
     func leaseRow() throws(SyncError) -> LeaseRow {
-      let statement = try statement("SELECT fence, holder, has_file_lock, expires_at FROM lease")
-      defer { statement.reset() }
-      guard try statement.step() else {
-        throw SyncError(.storeUnreadable, during: "reading the lease", "The store has no lease row.")
+      let row = try first("SELECT fence, holder, has_file_lock, expires_at FROM lease") { row in
+        LeaseRow(
+          fence: row.integer(0), holder: row.optionalText(1), hasFileLock: row.integer(2) != 0,
+          expiresAt: row.isNull(3) ? nil : Timestamp(microseconds: row.integer(3)))
       }
-      return LeaseRow(
-        fence: statement.integer(0), holder: statement.optionalText(1),
-        hasFileLock: statement.integer(2) != 0,
-        expiresAt: statement.isNull(3) ? nil : Timestamp(microseconds: statement.integer(3)))
+      if let row { return row }
+      throw SyncError(.storeUnreadable, during: "reading the lease", "The store has no lease row.")
     }
 
     func setLeaseRow(_ row: LeaseRow) throws(SyncError) {
-      let statement = try statement(
-        "UPDATE lease SET fence = ?, holder = ?, has_file_lock = ?, expires_at = ?")
-      try statement.bind(row.fence, at: 1)
-      try statement.bind(row.holder, at: 2)
-      try statement.bind(Int64(row.hasFileLock ? 1 : 0), at: 3)
-      if let end = row.expiresAt {
-        try statement.bind(end.microseconds, at: 4)
-      } else {
-        try statement.bindNull(at: 4)
-      }
-      try statement.run()
+      try run(
+        "UPDATE lease SET fence = ?, holder = ?, has_file_lock = ?, expires_at = ?", .number(row.fence),
+        .text(row.holder), .number(row.hasFileLock ? 1 : 0), .number(row.expiresAt?.microseconds))
     }
 
     /// Refuses a lease that another sync took over, or that was given back.

@@ -2,11 +2,11 @@
   import CanonicalSyncDatabases
   import SyncModels
 
-  /// A value for a parameter of a query.
+  /// A value for a parameter of a statement.
   enum Parameter {
     case field(FieldValue)
-    case text(String)
-    case number(Int64)
+    case text(String?)
+    case number(Int64?)
     case bytes([UInt8])
   }
 

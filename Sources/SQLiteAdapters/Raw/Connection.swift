@@ -196,6 +196,23 @@
       while try statement.step() {}
     }
 
+    /// Runs a cached statement that gives no rows.
+    func run(_ sql: String, _ parameters: Parameter...) throws(SyncError) {
+      let statement = try statement(sql)
+      try statement.bind(parameters)
+      try statement.run()
+    }
+
+    /// Reads the first row of a cached statement; `nil` if it has none.
+    func first<Value>(
+      _ sql: String, _ parameters: Parameter..., read: (Statement) throws(SyncError) -> Value
+    ) throws(SyncError) -> Value? {
+      let statement = try statement(sql)
+      defer { statement.reset() }
+      try statement.bind(parameters)
+      return try statement.step() ? try read(statement) : nil
+    }
+
     /// The single value of a statement's first row.
     func value(_ sql: String) throws(SyncError) -> Int64? {
       let statement = Statement(handle: try prepare(sql, flags: 0), connection: self)
@@ -314,9 +331,7 @@
 
     /// The file's data version, which changes with the commits of other connections.
     func dataVersion() throws(SyncError) -> Int64? {
-      let statement = try statement("PRAGMA data_version")
-      defer { statement.reset() }
-      return try statement.step() ? statement.integer(0) : nil
+      try first("PRAGMA data_version") { $0.integer(0) }
     }
 
     private func forgetFailure() {

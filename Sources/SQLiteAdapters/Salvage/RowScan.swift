@@ -199,10 +199,8 @@
     }
 
     private func exists(_ place: Int64) throws(SyncError) -> Bool {
-      let statement = try connection.statement("SELECT 1 FROM \(table) WHERE \(number) = ?")
-      defer { statement.reset() }
-      try statement.bind(place, at: 1)
-      return try statement.step()
+      try connection.first("SELECT 1 FROM \(table) WHERE \(number) = ?", .number(place)) { _ in true }
+        ?? false
     }
   }
 #endif

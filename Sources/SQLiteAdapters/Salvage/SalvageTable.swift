@@ -174,10 +174,8 @@
   extension Connection {
     func hasTable(_ name: String) throws(SyncError) -> Bool {
       try transaction(.read) { () throws(SyncError) -> Bool in
-        let statement = try statement("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
-        defer { statement.reset() }
-        try statement.bind(name, at: 1)
-        return try statement.step()
+        try first("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", .text(name)) { _ in true }
+          ?? false
       }
     }
   }

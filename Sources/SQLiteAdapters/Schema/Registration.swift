@@ -46,10 +46,9 @@
           for statement in objects.indexes(declared) + objects.view(declared) {
             try connection.execute(statement)
           }
-          let statement = try connection.statement("INSERT OR REPLACE INTO entities VALUES (?, ?)")
-          try statement.bind(entity.type.rawValue, at: 1)
-          try statement.bind(try encoded(entity, what: "declaration of \(entity.type)"), at: 2)
-          try statement.run()
+          try connection.run(
+            "INSERT OR REPLACE INTO entities VALUES (?, ?)", .text(entity.type.rawValue),
+            .text(try encoded(entity, what: "declaration of \(entity.type)")))
         }
       }
     }
@@ -65,15 +64,13 @@
 
     /// SQLite's names ignore case, so an earlier type may have the same name.
     private func checkName(of entity: Entity) throws(SyncError) {
-      let statement = try connection.statement(
-        "SELECT type FROM entities WHERE type = ?1 COLLATE NOCASE AND type <> ?1")
-      try statement.bind(entity.type.rawValue, at: 1)
-      defer { statement.reset() }
-      if try statement.step() {
-        throw SyncError(
-          .invalidConfiguration, during: "registering \(entity.type)",
-          "The store has the type \(statement.text(0)), whose name differs in case alone.")
-      }
+      let other = try connection.first(
+        "SELECT type FROM entities WHERE type = ?1 COLLATE NOCASE AND type <> ?1", .text(entity.type.rawValue)
+      ) { $0.text(0) }
+      guard let other else { return }
+      throw SyncError(
+        .invalidConfiguration, during: "registering \(entity.type)",
+        "The store has the type \(other), whose name differs in case alone.")
     }
 
     // MARK: Columns
@@ -98,11 +95,10 @@
           next += 1
           try connection.execute(TypeObjects(entity).addition(of: column))
         }
-        let statement = try connection.statement("INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, 1, ?)")
-        try statement.bind(field, of: entity.type, at: 1)
-        try statement.bind(column, at: 4)
-        if hasRows { try statement.bind(Int64.min, at: 5) } else { try statement.bindNull(at: 5) }
-        try statement.run()
+        let (name, mark) = try field.spelled()
+        try connection.run(
+          "INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, 1, ?)", .text(entity.type.rawValue), .text(name),
+          .number(mark), .text(column), .number(hasRows ? .min : nil))
         needsFilling = needsFilling || hasRows
       }
       return needsFilling
@@ -115,10 +111,10 @@
       let declared = entity.storedColumns
       for (field, column) in try connection.knownColumns(of: entity)
       where !declared.contains(field) && column.isDeclared {
-        let statement = try connection.statement(
-          "UPDATE fields SET is_declared = 0 WHERE type = ? AND name = ? AND is_key = ?")
-        try statement.bind(field, of: entity.type, at: 1)
-        try statement.run()
+        let (name, mark) = try field.spelled()
+        try connection.run(
+          "UPDATE fields SET is_declared = 0 WHERE type = ? AND name = ? AND is_key = ?",
+          .text(entity.type.rawValue), .text(name), .number(mark))
         try connection.execute(TypeObjects(entity).removalOfIndex(over: column.column))
       }
     }
@@ -150,15 +146,11 @@
         }
         let isLast = rows.count < Self.portion
         for field in lifter.columns {
-          let statement = try connection.statement(
-            "UPDATE fields SET filled_through = ?4 WHERE type = ?1 AND name = ?2 AND is_key = ?3")
-          try statement.bind(field, of: entity.type, at: 1)
-          if isLast {
-            try statement.bindNull(at: 4)
-          } else {
-            try statement.bind(rows.last?.row ?? reached, at: 4)
-          }
-          try statement.run()
+          let (name, mark) = try field.spelled()
+          try connection.run(
+            "UPDATE fields SET filled_through = ?4 WHERE type = ?1 AND name = ?2 AND is_key = ?3",
+            .text(entity.type.rawValue), .text(name), .number(mark),
+            .number(isLast ? nil : rows.last?.row ?? reached))
         }
         if !isLast, try filledThrough(entity) <= reached {
           connection.noteDamage("rows of \(entity.type) whose fill state is contradictory")
@@ -169,12 +161,10 @@
 
     /// The row up to which every field of a type is filled.
     private func filledThrough(_ entity: Entity) throws(SyncError) -> Int64 {
-      let statement = try connection.statement(
-        "SELECT min(filled_through) FROM fields WHERE type = ? AND is_declared AND filled_through IS NOT NULL"
-      )
-      try statement.bind(entity.type.rawValue, at: 1)
-      defer { statement.reset() }
-      return try statement.step() ? statement.integer(0) : .min
+      try connection.first(
+        "SELECT min(filled_through) FROM fields WHERE type = ? AND is_declared AND filled_through IS NOT NULL",
+        .text(entity.type.rawValue)
+      ) { $0.integer(0) } ?? .min
     }
 
     private func rows(
@@ -219,16 +209,6 @@
     /// The columns of a type's declared fields and natural keys.
     func declaredFields(of entity: Entity) throws(SyncError) -> [StoredColumn: String] {
       try knownColumns(of: entity).filter(\.value.isDeclared).mapValues(\.column)
-    }
-  }
-
-  extension Statement {
-    /// Binds the identity of a column: the type, the name and the mark.
-    fileprivate func bind(_ column: StoredColumn, of type: RecordType, at index: Int32) throws(SyncError) {
-      let (name, mark) = try column.spelled()
-      try bind(type.rawValue, at: index)
-      try bind(name, at: index + 1)
-      try bind(mark, at: index + 2)
     }
   }
 #endif

@@ -48,9 +48,7 @@
     }
 
     func deleteConflicts(settledBefore instant: Timestamp) throws(SyncError) {
-      let statement = try connection.statement(ConflictRows.remove)
-      try statement.bind(instant.microseconds, at: 1)
-      try statement.run()
+      try connection.run(ConflictRows.remove, .number(instant.microseconds))
     }
   }
 

@@ -47,20 +47,16 @@
     /// Assigns a position to the changes of the transaction. Call it at the end.
     func noteObservedChanges() throws(SyncError) {
       if observed.isEmpty { return }
-      let statement = try connection.statement("INSERT INTO changes (records) VALUES (?)")
       var records: String?
       if case .records(let ids) = observed {
         records = String(decoding: ChangedRecords.encoded(ids), as: UTF8.self)
       }
-      try statement.bind(records, at: 1)
-      try statement.run()
+      try connection.run("INSERT INTO changes (records) VALUES (?)", .text(records))
       let position = connection.lastRow
       // Every 100 positions, because trimming takes two statements.
       guard position % 100 == 0 else { return }
-      let end = position - CommittedChanges.maximumWrites
-      let trim = try connection.statement("DELETE FROM changes WHERE position <= ?")
-      try trim.bind(end, at: 1)
-      try trim.run()
+      try connection.run(
+        "DELETE FROM changes WHERE position <= ?", .number(position - CommittedChanges.maximumWrites))
     }
   }
 

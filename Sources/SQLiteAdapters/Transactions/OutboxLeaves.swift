@@ -37,9 +37,7 @@
     }
 
     private func hasLeaves() throws(SyncError) -> Bool {
-      let statement = try statement("SELECT 1 FROM outbox_leaves LIMIT 1")
-      defer { statement.reset() }
-      return try statement.step()
+      try first("SELECT 1 FROM outbox_leaves LIMIT 1") { _ in true } ?? false
     }
 
     /// Usually no edit leaves a record, which one query shows.

@@ -80,11 +80,7 @@
     }
 
     private func nextRecordWithEdit(behind id: RecordID) throws(SyncError) -> String? {
-      let statement = try connection.statement(OutboxRows.nextRecord)
-      defer { statement.reset() }
-      try statement.bind(id.type.rawValue, at: 1)
-      try statement.bind(id.key, at: 2)
-      return try statement.step() ? statement.text(0) : nil
+      try connection.first(OutboxRows.nextRecord, .text(id.type.rawValue), .text(id.key)) { $0.text(0) }
     }
 
     func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry] {
@@ -107,10 +103,7 @@
     }
 
     func outboxCount(_ type: RecordType) throws(SyncError) -> Int {
-      let statement = try connection.statement(OutboxRows.count)
-      defer { statement.reset() }
-      try statement.bind(type.rawValue, at: 1)
-      return try statement.step() ? statement.count(0) : 0
+      try connection.first(OutboxRows.count, .text(type.rawValue)) { $0.count(0) } ?? 0
     }
   }
 
@@ -204,10 +197,7 @@
 
     private func addToCounts(_ counts: EntryCounts) throws(SyncError) {
       for (type, count) in counts.runs {
-        let statement = try connection.statement(OutboxRows.addToCount)
-        try statement.bind(type.rawValue, at: 1)
-        try statement.bind(count, at: 2)
-        try statement.run()
+        try connection.run(OutboxRows.addToCount, .text(type.rawValue), .number(count))
       }
     }
   }

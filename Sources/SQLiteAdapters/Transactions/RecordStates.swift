@@ -91,9 +91,7 @@
     private func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool {
       try cache.mayHaveRow(id) { () throws(SyncError) in
         let table = try catalog.table(id.type, during: "reading \(id.type)")
-        let statement = try connection.statement(table.anyRow)
-        defer { statement.reset() }
-        return try statement.step()
+        return try connection.first(table.anyRow) { _ in true } ?? false
       }
     }
 

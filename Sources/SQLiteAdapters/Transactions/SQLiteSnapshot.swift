@@ -73,21 +73,16 @@
     }
 
     final func liveCount(_ table: EntityTable) throws(SyncError) -> Int {
-      let statement = try connection.statement(
-        """
+      let sql = """
         SELECT (SELECT count(*) FROM \(table.name)) - (SELECT count(*) FROM \(table.name) WHERE payload IS NULL)
-        """)
-      defer { statement.reset() }
-      return try statement.step() ? Int(statement.integer(0)) : 0
+        """
+      return try connection.first(sql) { Int($0.integer(0)) } ?? 0
     }
 
     // MARK: Kept values
 
     func value(forKey key: String) throws(SyncError) -> [UInt8]? {
-      let statement = try connection.statement("SELECT value FROM state WHERE key = ?")
-      try statement.bind(key, at: 1)
-      defer { statement.reset() }
-      return try statement.step() ? statement.bytes(0) : nil
+      try connection.first("SELECT value FROM state WHERE key = ?", .text(key)) { $0.bytes(0) }
     }
 
     func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {

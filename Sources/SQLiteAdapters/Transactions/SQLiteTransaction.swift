@@ -141,10 +141,7 @@
       for tombstone in changes.deleted { rest.remove(tombstone.id) }
       for id in rest.sorted() {
         guard let sql = catalog.tables[id.type]?.forgetKeys else { continue }
-        let statement = try connection.statement(sql)
-        defer { statement.clear() }
-        try statement.bind(id.key, at: 1)
-        try statement.run()
+        try connection.run(sql, .text(id.key))
       }
     }
 
@@ -186,15 +183,11 @@
     // MARK: Kept values
 
     private func keep(_ value: StoreChanges.KeptValue) throws(SyncError) {
-      guard let bytes = value.bytes else {
-        let statement = try connection.statement("DELETE FROM state WHERE key = ?")
-        try statement.bind(value.key, at: 1)
-        return try statement.run()
+      if let bytes = value.bytes {
+        try connection.run("INSERT OR REPLACE INTO state VALUES (?, ?)", .text(value.key), .bytes(bytes))
+      } else {
+        try connection.run("DELETE FROM state WHERE key = ?", .text(value.key))
       }
-      let statement = try connection.statement("INSERT OR REPLACE INTO state VALUES (?, ?)")
-      try statement.bind(value.key, at: 1)
-      try statement.bind(bytes, at: 2)
-      try statement.run()
     }
   }
 

@@ -64,11 +64,9 @@
 
     /// Requests that all entries be read, from the first one on.
     func demand() throws(SyncError) {
-      let statement = try connection.statement(
-        "INSERT OR REPLACE INTO meta SELECT ?1, 0 FROM set_aside WHERE type = ?2 LIMIT 1")
-      try statement.bind(name, at: 1)
-      try statement.bind(entity.type.rawValue, at: 2)
-      try statement.run()
+      try connection.run(
+        "INSERT OR REPLACE INTO meta SELECT ?1, 0 FROM set_aside WHERE type = ?2 LIMIT 1", .text(name),
+        .text(entity.type.rawValue))
     }
 
     /// Reads a portion in a transaction, and returns whether more may remain.
@@ -82,22 +80,15 @@
     private func renewInTransaction() throws(SyncError) -> Bool {
       guard let reached = try reached() else { return false }
       let entries = try entries(after: reached)
-      let removal = try connection.statement("DELETE FROM set_aside_references WHERE entry = ?")
       for (number, entry) in entries {
-        try removal.bind(number, at: 1)
-        try removal.run()
+        try connection.run("DELETE FROM set_aside_references WHERE entry = ?", .number(number))
         try connection.noteReferences(entry, number: number, by: entity)
       }
       guard entries.count == Self.portion, let last = entries.last else {
-        let statement = try connection.statement("DELETE FROM meta WHERE key = ?")
-        try statement.bind(name, at: 1)
-        try statement.run()
+        try connection.run("DELETE FROM meta WHERE key = ?", .text(name))
         return false
       }
-      let statement = try connection.statement("UPDATE meta SET value = ?2 WHERE key = ?1")
-      try statement.bind(name, at: 1)
-      try statement.bind(last.number, at: 2)
-      try statement.run()
+      try connection.run("UPDATE meta SET value = ?2 WHERE key = ?1", .text(name), .number(last.number))
       if last.number <= reached || connection.changes == 0 {
         connection.noteDamage("entries that are read anew and are not")
       }
@@ -105,10 +96,7 @@
     }
 
     private func reached() throws(SyncError) -> Int64? {
-      let statement = try connection.statement("SELECT value FROM meta WHERE key = ?")
-      defer { statement.reset() }
-      try statement.bind(name, at: 1)
-      return try statement.step() ? statement.integer(0) : nil
+      try connection.first("SELECT value FROM meta WHERE key = ?", .text(name)) { $0.integer(0) }
     }
 
     private func entries(after number: Int64) throws(SyncError) -> [(number: Int64, entry: WithheldChange)] {
