@@ -254,7 +254,7 @@
         }
         let statement = Statement(reads.joined(separator: " UNION ALL "), isKept: false)
         do throws(SyncError) {
-          for row in try query(statement, during: "looking for commits").map({ $0 }) {
+          for row in try query(statement, during: "looking for commits") {
             let store = portion[Int(row.integer(0))]
             if store.position?.number != row.integer(1) { moved.append(store) }
           }

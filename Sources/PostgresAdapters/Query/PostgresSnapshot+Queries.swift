@@ -20,7 +20,7 @@
       // A plan of its own for each query: what a condition selects depends on its values.
       let rows = try connection.query(
         Statement(sql, parameters, isKept: query.condition == nil), during: "reading \(query.type)")
-      return try rows.map { $0.record(of: table) }
+      return rows.map { $0.record(of: table) }
     }
 
     func count(_ query: Query) throws(SyncError) -> Int {

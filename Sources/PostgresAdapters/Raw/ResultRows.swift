@@ -4,7 +4,7 @@
   import SyncModels
 
   /// The rows of a result, in PostgreSQL's binary format.
-  final class ResultRows {
+  final class ResultRows: RandomAccessCollection {
     private let result: OpaquePointer
     let count: Int
 
@@ -20,15 +20,8 @@
 
     subscript(row: Int) -> ResultRow { ResultRow(rows: self, row: Int32(truncatingIfNeeded: row)) }
 
-    var first: ResultRow? { count > 0 ? self[0] : nil }
-
-    /// Each row's value.
-    func map<Value>(_ body: (ResultRow) throws(SyncError) -> Value) throws(SyncError) -> [Value] {
-      var values: [Value] = []
-      values.reserveCapacity(count)
-      for row in 0..<count { values.append(try body(self[row])) }
-      return values
-    }
+    var startIndex: Int { 0 }
+    var endIndex: Int { count }
 
     fileprivate func value(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer? {
       guard PQgetisnull(result, row, column) == 0 else { return nil }

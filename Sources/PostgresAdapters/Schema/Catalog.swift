@@ -30,7 +30,7 @@
           Statement("SELECT digest_key FROM store"),
         ], during: operation)
       var columns = TypeColumns()
-      for row in try result(of: reads[0], during: operation).map({ $0 }) {
+      for row in try result(of: reads[0], during: operation) {
         try columns.add(
           row.text(0), of: RecordType(row.text(1)), holding: row.text(2), mark: row.integer(3),
           isFilled: row.bool(4))
@@ -38,7 +38,7 @@
       let entities = try result(of: reads[1], during: operation)
       let digest = PayloadDigest(key: try result(of: reads[2], during: operation).first?.bytes(0) ?? [])
       var catalog = Catalog(version: version, declarations)
-      for row in try entities.map({ $0 }) {
+      for row in entities {
         let entity = try decoded(Entity.self, from: row.text(0), what: "declaration of a type")
         let declared = declarations.entities[entity.type] ?? entity
         catalog.add(

@@ -57,7 +57,7 @@
         """, of: entity
       ) { $0.add(text: table(entity)) }
       var known: [String: Bool] = [:]
-      for row in try rows.map({ $0 }) { known[row.text(0)] = row.bool(1) }
+      for row in rows { known[row.text(0)] = row.bool(1) }
       return known
     }
 

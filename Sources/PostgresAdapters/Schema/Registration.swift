@@ -128,7 +128,7 @@
         "SELECT name, mark, column_name, is_declared, is_filled FROM fields WHERE type = $1::text", of: entity
       )
       var known: [StoredColumn: KnownColumn] = [:]
-      for row in try rows.map({ $0 }) {
+      for row in rows {
         known[try StoredColumn(name: row.text(0), mark: row.integer(1))] = KnownColumn(
           column: row.text(2), isDeclared: row.bool(3), isFilled: row.bool(4))
       }
@@ -210,7 +210,7 @@
         let names = lifter.columns.compactMap { wanted[$0]?.column }
         if rows.count > 0, !names.isEmpty { try fill(rows, names, lifter, of: entity) }
         let isLast = rows.count < Self.portion
-        let last = rows.count > 0 ? rows[rows.count - 1] : nil
+        let last = rows.last
         _ = try query(
           "UPDATE entities SET filled_id = $2::bytea, filled_rest = $3::bytea WHERE type = $1::text",
           of: entity
@@ -232,7 +232,7 @@
     ) throws(SyncError) {
       var columns = [ColumnArray](.bytes, .bytes)
       columns += names.map { _ in ColumnArray(.bytes) }
-      for row in try rows.map({ $0 }) {
+      for row in rows {
         columns[0].append(row.bytes(0)[...])
         columns[1].append(row.bytes(1)[...])
         // A deleted row may have a value from before the column was retired.

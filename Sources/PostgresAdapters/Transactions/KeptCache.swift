@@ -88,8 +88,7 @@
       }
       var found: [UInt8]?
       var members = 0
-      for place in 0..<rows.count {
-        let row = rows[place]
+      for (place, row) in rows.enumerated() {
         let id = row.bytes(0) + row.bytes(1)
         if id != key || place > 0 { members += 1 }
         guard !row.isNull(2) else { continue }
@@ -99,7 +98,7 @@
       }
       if values[key] == nil { values[key] = .some(found) }
       if let family = read.family {
-        families[family] = members <= Self.familySize && !rows.hasNull(2)
+        families[family] = members <= Self.familySize && !rows.contains { $0.isNull(2) }
       }
       return found
     }
@@ -111,9 +110,5 @@
       guard let place = key.lastIndex(of: slash), place < StoredKey.headSize else { return nil }
       return Array(key[...place])
     }
-  }
-
-  extension ResultRows {
-    fileprivate func hasNull(_ column: Int) -> Bool { (0..<count).contains { self[$0].isNull(column) } }
   }
 #endif

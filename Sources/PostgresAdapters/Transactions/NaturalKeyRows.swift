@@ -24,7 +24,7 @@
         parameters.add(values)
       }
       var lists = [[Record]](repeating: [], count: keys.count)
-      for row in try rows.map({ $0 }) {
+      for row in rows {
         lists[Int(row.integer(table.recordColumnCount)) - 1].append(row.record(of: table))
       }
       return lists
@@ -54,9 +54,9 @@
         parameters.add(bytes: Array((key ?? "").utf8))
         parameters.add(Int64(limit))
       }
-      return try rows.map { row in
+      return rows.compactMap { row in
         DuplicateGroup(key: row.text(0), places: row.text(1).split(separator: " ").compactMap { Int64($0) })
-      }.compactMap(\.self)
+      }
     }
 
     /// All natural keys with their records, read from payloads, until a column has the keys.

@@ -99,7 +99,7 @@
         $0.add(Int64(limit))
       }
       var lists = [[OutboxEntry]](repeating: [], count: ids.count)
-      for row in try rows.map({ $0 }) {
+      for row in rows {
         lists[Int(row.integer(OutboxColumn.names.count)) - 1].append(try row.outboxEntry())
       }
       return lists

@@ -46,7 +46,7 @@
         let rows = try connection.readAlone({ table.alone(ids, writer: $0) }, of: places[0].type)
       {
         let start = StoreHeader.columnCount
-        for row in try rows.map({ $0 }) where !row.isNull(start + EntityTable.payloadColumn) {
+        for row in rows where !row.isNull(start + EntityTable.payloadColumn) {
           let place = ids.count == 1 ? 0 : Int(row.integer(start + table.recordColumnCount)) - 1
           records[place] = row.record(of: table, from: start)
         }
@@ -55,7 +55,7 @@
       for (type, places) in places {
         guard let table = catalog.tables[type] else { continue }
         let rows = try query(table.byID, during: "reading \(type)") { $0.add(keys: ids, at: places) }
-        for row in try rows.map({ $0 }) {
+        for row in rows {
           records[places[Int(row.integer(table.recordColumnCount)) - 1]] = row.record(of: table)
         }
       }
@@ -93,7 +93,7 @@
         for place in places { values.append(FieldCode.bytes(of: .string(ids[place].key))?[...]) }
         parameters.add(values)
       }
-      return try rows.map { ids[places[Int($0.integer(0)) - 1]] }
+      return rows.map { ids[places[Int($0.integer(0)) - 1]] }
     }
 
     /// As long as a new reference's column is being filled.
@@ -189,7 +189,7 @@
         $0.add(Int64(limit))
       }
       // All keys with the prefix are adjacent.
-      return try rows.map { $0.key(0) }.prefix { $0.utf8.starts(with: prefix.utf8) }.map(\.self)
+      return rows.map { $0.key(0) }.prefix { $0.utf8.starts(with: prefix.utf8) }.map(\.self)
     }
 
     // MARK: Observation
@@ -205,7 +205,7 @@
       let rows = try query(sql, during: "reading the records that changed") { $0.add(position.number) }
       var next = position.number + 1
       var ids: Set<RecordID> = []
-      for row in try rows.map({ $0 }) {
+      for row in rows {
         // A missing position was trimmed. A position without records stands for many.
         guard row.integer(0) == next, !row.bool(1) else {
           return CommittedChanges(.everything, through: last)
@@ -249,11 +249,10 @@
         all.add(last)
         let rows = try connection.query(
           Statement(sql, all, isKept: clause == nil), during: "reading \(table.entity.type)")
-        for row in 0..<rows.count {
-          guard try body(rows[row].record(of: table)) else { return }
+        for row in rows {
+          guard try body(row.record(of: table)) else { return }
         }
-        guard rows.count == Self.portion else { return }
-        let row = rows[rows.count - 1]
+        guard rows.count == Self.portion, let row = rows.last else { return }
         last = StoredKey((row.bytes(0) + row.bytes(1))[...])
       }
     }

@@ -11,8 +11,7 @@
         guard let table = catalog.tables[type] else { continue }
         var (rows, keys) = try stateRows(of: ids, at: places, comparing: payloads, in: table)
         let noted = try marks(of: type, at: rows.map { $0.integer(2) })
-        for place in 0..<rows.count {
-          let row = rows[place]
+        for row in rows {
           let number = row.integer(2)
           for place in keys.places(of: row) {
             numbers[place] = number
@@ -52,7 +51,7 @@
       if missing.isEmpty { return marks[type] }
       let found = try connection.result(of: numbers[0], during: operation)
       let bits = Dictionary(
-        try found.map { ($0.integer(0), $0.bytes(1)) }, uniquingKeysWith: { first, _ in first })
+        found.map { ($0.integer(0), $0.bytes(1)) }, uniquingKeysWith: { first, _ in first })
       for number in missing { marks[type].add(bits[number], as: number) }
       return marks[type]
     }
@@ -74,7 +73,7 @@
         $0.add(StoredKey(key ?? ""))
         $0.add(Int64(limit))
       }
-      return try rows.map { row in
+      return rows.map { row in
         StoredRow(
           id: RecordID(type: type, key: row.key(0)), version: row.version(2), entityTag: row.optionalText(5),
           record: row.isNull(EntityTable.payloadColumn) ? nil : row.record(of: table),

@@ -246,14 +246,13 @@
         SELECT \(WithheldRows.columns), a.entry FROM set_aside AS a \
         WHERE a.type = $1::text AND a.entry > $2::bigint ORDER BY a.entry LIMIT $3::bigint
         """
-      let rows = try query(sql, during: "reading withheld changes") {
+      let found = try query(sql, during: "reading withheld changes") {
         $0.add(text: entity.type.rawValue)
         $0.add(number)
         $0.add(Int64(limit))
       }
       var entries = ColumnArray(.int64)
       var ties = [ColumnArray](.int64, .text, .bytes, .bytes)
-      let found = try rows.map { $0 }
       let place = WithheldColumn.names.count
       for row in found {
         let number = row.integer(place)
