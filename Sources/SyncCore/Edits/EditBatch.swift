@@ -66,6 +66,11 @@ public struct EditBatch {
     }
   }
 
+  private static func isReadable<T: SyncedRecord>(_ payload: Payload, as type: T.Type, _ id: RecordID) -> Bool
+  {
+    (try? payload.decoded(as: type, key: id.key)) != nil
+  }
+
   /// Updates or inserts the record of the value's own key; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable & Identifiable>(
     _ value: T
@@ -94,11 +99,13 @@ public struct EditBatch {
     try upsert(
       id, try Self.fields(id) { try record.value.fields() },
       by: TypedOverlay(try Self.fields(id) { try read.fields() }, .asRead), readAs: origin,
-      ifUnchanged: ifUnchanged)
+      ifUnchanged: ifUnchanged
+    ) { Self.isReadable($0, as: T.self, id) }
   }
 
   private mutating func upsert(
-    _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, readAs origin: Payload, ifUnchanged: Bool
+    _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, readAs origin: Payload, ifUnchanged: Bool,
+    isReadable: (Payload) -> Bool
   ) throws(SyncError) {
     let entity = try writable(id)
     let (preview, options) = (writer, options)
@@ -110,9 +117,13 @@ public struct EditBatch {
       )
       var fields = now
       overlay.lay(new, over: &fields)
+      let isMet = shown == nil || overlay.meets(now, since: before, changing: new)
+      if isMet, ![fields, now].allSatisfy({ isReadable($0.payload) }) {
+        overlay.takeWhole(new, since: before, now, in: &fields)
+      }
       try Self.checkIsPortable(fields, unlike: now, id)
       let content = try Self.content(of: fields, onto: shown, id, entity)
-      guard shown == nil || overlay.meets(now, since: before, changing: new) else { return content }
+      guard isMet else { return content }
       let meeting = try preview.meeting(content, of: id, entity, readAs: origin, shown: shown, options)
       told += meeting.events
       return meeting.content

@@ -44,17 +44,61 @@ struct TypedOverlay {
   ///   - origin: The stored object as it was read.
   ///   - stored: The stored object now.
   func meets(_ stored: FieldMap, since origin: FieldMap, changing new: FieldMap) -> Bool {
-    (own.fields + new.fields.filter { own[$0] == nil }).contains { field in
-      if own.hasSameValue(as: new, for: field) || origin.hasSameValue(as: stored, for: field) { return false }
+    clashes(of: new, with: stored, since: origin).contains { field in
+      guard let inner = Clash(field, own, new, stored, origin) else { return true }
+      return TypedOverlay(inner.own, source).meets(inner.stored, since: inner.origin, changing: inner.new)
+    }
+  }
+
+  /// Takes those objects of a new value whole that have a member of which ``meets(_:since:changing:)`` tells.
+  ///
+  /// The members of two values need not form one of the type: an enumeration has the member of one case,
+  /// which perhaps only a later version of the app knows.
+  ///
+  /// - Parameters:
+  ///   - origin: The stored object as it was read.
+  ///   - stored: The stored object now.
+  ///   - laid: The stored object with the new value's members over it.
+  func takeWhole(_ new: FieldMap, since origin: FieldMap, _ stored: FieldMap, in laid: inout FieldMap) {
+    for field in clashes(of: new, with: stored, since: origin) {
+      guard let inner = Clash(field, own, new, stored, origin) else { continue }
+      let overlay = TypedOverlay(inner.own, source)
+      let fields = overlay.clashes(of: inner.new, with: inner.stored, since: inner.origin)
+      if fields.allSatisfy({ Clash($0, inner.own, inner.new, inner.stored, inner.origin) != nil }) {
+        guard var object = laid.object(field) else { continue }
+        overlay.takeWhole(inner.new, since: inner.origin, inner.stored, in: &object)
+        laid[field] = object.payload.bytes
+      } else {
+        laid[field] = new[field]
+      }
+    }
+  }
+
+  /// The members that both the new value and others have changed since it was read.
+  private func clashes(of new: FieldMap, with stored: FieldMap, since origin: FieldMap) -> [FieldName] {
+    (own.fields + new.fields.filter { own[$0] == nil }).filter { field in
+      !own.hasSameValue(as: new, for: field) && !origin.hasSameValue(as: stored, for: field)
+    }
+  }
+
+  /// A member that is an object on all sides, so that its own members are compared.
+  private struct Clash {
+    let own, new, stored, origin: FieldMap
+
+    init?(_ field: FieldName, _ own: FieldMap, _ new: FieldMap, _ stored: FieldMap, _ origin: FieldMap) {
       guard let own = own.object(field), let new = new.object(field), let stored = stored.object(field),
         let origin = origin.object(field)
-      else { return true }
-      return TypedOverlay(own, source).meets(stored, since: origin, changing: new)
+      else { return nil }
+      (self.own, self.new, self.stored, self.origin) = (own, new, stored, origin)
     }
   }
 
   private func merged(_ field: FieldName, _ new: FieldMap, _ stored: FieldMap) -> ArraySlice<UInt8>? {
     guard let inner = new.object(field), var kept = stored.object(field) else { return new[field] }
+    // Without a common member, the stored one is perhaps a case that only a later version of the app has.
+    if source == .named, !inner.fields.isEmpty, inner.fields.allSatisfy({ kept[$0] == nil }) {
+      return new[field]
+    }
     // Without a counterpart, no nested member is known to be the type's.
     let own = own.object(field) ?? FieldMap()
     TypedOverlay(own, source).lay(inner, over: &kept)

@@ -201,6 +201,50 @@ struct StaleEditTests {
     #expect(world.here().isEmpty)
   }
 
+  private struct Trip: SyncedRecord, Codable, Equatable {
+    static let recordType: RecordType = "meters"
+    var means: Means
+    var note: Note?
+
+    enum Means: Codable, Equatable { case car(doors: Int), bike(gears: Int), bus(seats: Int) }
+    struct Note: Codable, Equatable { var means: Means?, text: String }
+  }
+
+  /// The members of two cases are no value.
+  @Test(arguments: [LastWriteWins() as any MergePolicy, FieldwiseLastWriteWins()], [3, 4])
+  func takesAnEnumerationWhole(_ policy: any MergePolicy, doors: Int) async throws {
+    let world = try await PushWorld(edits: EditOptions(policy: policy))
+    let means = #"{"car":{"doors":4}}"#
+    world.remote.upsert("meters", "m", #"{"means":\#(means),"note":{"means":\#(means),"text":"one","x":1}}"#)
+    _ = try await world.engine.sync()
+    var form = try #require(try await world.engine.records.find(Trip.self, key: "m"))
+    let bus = #"{"bus":{"seats":40}}"#
+    try await change(world, #"{"means":\#(bus),"note":{"means":\#(bus),"text":"two","x":2}}"#)
+    let chosen = doors == 4 ? Trip.Means.bike(gears: 3) : .car(doors: doors)
+    form.value.means = chosen
+    form.value.note?.means = chosen
+    try await world.engine.edits.upsert(form)
+    let shown = try #require(try await world.engine.records.find(Trip.self, key: "m"))
+    #expect(shown.value == Trip(means: chosen, note: .init(means: chosen, text: "two")))
+    #expect(world.here()["m"]?.contains(#""x":2"#) == true)
+    #expect(try await world.engine.edits.conflicts().count == 1)
+  }
+
+  /// A later version of the app has another case.
+  @Test func takesAnEnumerationWholeInPlaceOfOneThatIsUnknown() async throws {
+    let world = try await PushWorld()
+    world.remote.upsert("meters", "m", #"{"means":{"tram":{"line":4}},"x":1}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.edits.upsert(Trip(means: .bike(gears: 3)), key: "m")
+    #expect(world.here() == ["m": #"{"means":{"bike":{"gears":3}},"x":1}"#])
+    var form = try #require(try await world.engine.records.find(Trip.self, key: "m"))
+    _ = try await world.engine.sync()
+    try await change(world, #"{"means":{"tram":{"line":5}},"x":2}"#)
+    form.value.means = .car(doors: 4)
+    try await world.engine.edits.upsert(form)
+    #expect(world.here() == ["m": #"{"means":{"car":{"doors":4}},"x":2}"#])
+  }
+
   @Test func isNoneWithinAnUpdate() async throws {
     let world = try await world()
     let (engine, tasks) = (world.engine, 20)
