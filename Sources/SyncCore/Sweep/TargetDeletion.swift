@@ -56,7 +56,7 @@ private struct DeletionRules: Sendable {
   let now: Timestamp
   let options: EditOptions
 
-  /// The most records that may refer to a record for its rule to be carried out.
+  /// The most records of a reference for which a rule is carried out at once. The next sync goes on.
   private static let limit = 1000
 
   struct Outcome: Sendable {
@@ -86,7 +86,7 @@ private struct DeletionRules: Sendable {
     for entry in due {
       guard case .tombstone(let tombstone) = entry.change else { continue }
       let all = try referrers(to: tombstone.id, in: transaction)
-      guard all.count < Self.limit, let referrers = try deciding(all, in: transaction),
+      guard let referrers = try deciding(all, in: transaction),
         let rule = try carryOut(tombstone, referrers, &writer)
       else { continue }
       let ids = Set(referrers.map(\.record.id)).sorted()

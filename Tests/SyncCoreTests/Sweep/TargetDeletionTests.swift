@@ -155,4 +155,27 @@ struct TargetDeletionTests {
     for _ in 0..<3 { _ = try await world.engine.sync() }
     #expect(world.here().count == 1 && world.here("readings").count == 1)
   }
+
+  @Test(arguments: [
+    (Reference.DeletionRule.restoresTarget, 1, 1500), (.clearsReference, 0, 1500), (.deletesReferrers, 0, 0),
+  ])
+  func mayHaveAnyNumberOfReferrers(
+    _ rule: Reference.DeletionRule, meters: Int, readings: Int
+  ) async throws {
+    let world = try await PushWorld(Self.entities(rule))
+    world.remote.upsert("meters", "m", #"{"name":"1"}"#)
+    for number in 0..<1500 { world.remote.upsert("readings", "r\(number)", #"{"meter":"m"}"#) }
+    _ = try await world.engine.sync()
+    world.remote.delete("meters", "m")
+    for _ in 0..<4 {
+      world.clock.advance(by: .seconds(1))
+      _ = try await world.engine.sync()
+    }
+    let new = try await PushWorld(Self.entities(rule), name: "b", beside: world)
+    _ = try await new.engine.sync()
+    for device in [world, new] {
+      #expect(device.here().count == meters && device.here("readings").count == readings)
+      #expect(try await device.engine.status().allSatisfy { $0.withheld.isEmpty && $0.pending == 0 })
+    }
+  }
 }
