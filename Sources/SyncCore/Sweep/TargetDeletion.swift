@@ -129,16 +129,14 @@ private struct DeletionRules: Sendable {
     let transaction = writer.transaction
     guard let shown = try transaction.records(withIDs: [tombstone.id]).first ?? nil else { return nil }
     let declared = Set(referrers.map(\.reference.onDeletion))
-    let rule = Reference.DeletionRule.allCases.first(where: declared.contains) ?? .keepsTarget
+    var rule = Reference.DeletionRule.allCases.first(where: declared.contains) ?? .keepsTarget
+    let deleted = referrers.filter { $0.reference.onDeletion == .deletesReferrers }.map(\.record.id)
+    // A record that stays for others' sake needs its target, on the other devices too.
+    if rule != .keepsTarget, try isAnyReferredTo(deleted, in: transaction) { rule = .restoresTarget }
     switch rule {
     case .keepsTarget: return nil
     case .restoresTarget: try writer.restore(shown, over: tombstone)
     case .clearsReference, .deletesReferrers:
-      let deleted = referrers.filter { $0.reference.onDeletion == .deletesReferrers }.map(\.record.id)
-      guard try transaction.referenced(among: deleted, by: schema).isEmpty else { return nil }
-      // What a clean-up has hidden is still at the remote, and is decided there first.
-      let hidden = HiddenRecords(schema: schema, transaction: transaction)
-      for id in deleted where try hidden.firstReferring(to: id) != nil { return nil }
       for id in Set(deleted).sorted() {
         try writer.edit(id) { (_) throws(SyncError) in .deletion }
       }
@@ -154,6 +152,16 @@ private struct DeletionRules: Sendable {
       }
     }
     return rule
+  }
+
+  /// Whether a record refers to one of some others, be it shown or hidden by a clean-up.
+  private func isAnyReferredTo(
+    _ ids: [RecordID], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Bool {
+    if try !transaction.referenced(among: ids, by: schema).isEmpty { return true }
+    let hidden = HiddenRecords(schema: schema, transaction: transaction)
+    for id in ids where try hidden.firstReferring(to: id) != nil { return true }
+    return false
   }
 
   private func referrers(

@@ -43,7 +43,7 @@ public struct Reference: Hashable, Sendable, Codable {
     case clearsReference
     /// The referring records are deleted, and then the target.
     ///
-    /// A record to which others refer in turn stays, with the target.
+    /// A record to which others refer in turn stays, with the target, as by ``restoresTarget``.
     case deletesReferrers
   }
 }

@@ -253,26 +253,8 @@ struct ConvergenceCheck {
   private func isRuleDue(of target: RecordID) -> Bool {
     guard truth.carriesOutRules else { return false }
     let referrers = referrers(to: target)
-    let rules = Set(referrers.map(\.rule))
-    if rules.contains(.keepsTarget) { return false }
-    // A record to which others refer in turn, shown or hidden, is not deleted.
-    if !rules.contains(.restoresTarget),
-      referrers.contains(where: {
-        $0.rule == .deletesReferrers && (!self.referrers(to: $0.id).isEmpty || hasHiddenReferrer($0.id))
-      })
-    {
-      return false
-    }
+    if referrers.contains(where: { $0.rule == .keepsTarget }) { return false }
     return !referrers.contains { view.outbox[$0.id] != nil || view.withheld[.record($0.id)] != nil }
-  }
-
-  private func hasHiddenReferrer(_ id: RecordID) -> Bool {
-    view.withheld.values.contains { entry in
-      guard entry.kind == .hidden, case .upsert(let record) = entry.change,
-        let entity = schema[record.id.type]
-      else { return false }
-      return entity.requiredReferences(of: record.withFields(of: entity)).contains(id)
-    }
   }
 
   /// The live records that need another one, with the rules of their references.

@@ -154,6 +154,8 @@ struct TargetDeletionTests {
     world.remote.delete("meters", "m")
     for _ in 0..<3 { _ = try await world.engine.sync() }
     #expect(world.here().count == 1 && world.here("readings").count == 1)
+    #expect(world.there().keys.sorted() == ["m"])
+    #expect(try await world.engine.status().allSatisfy { ($0.withheld[.held] ?? 0) == 0 && $0.pending == 0 })
   }
 
   @Test(arguments: [
