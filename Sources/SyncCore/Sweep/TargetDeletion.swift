@@ -132,7 +132,8 @@ private struct DeletionRules: Sendable {
     var rule = Reference.DeletionRule.allCases.first(where: declared.contains) ?? .keepsTarget
     let deleted = referrers.filter { $0.reference.onDeletion == .deletesReferrers }.map(\.record.id)
     // A record that stays for others' sake needs its target, on the other devices too.
-    if rule != .keepsTarget, try isAnyReferredTo(deleted, in: transaction) { rule = .restoresTarget }
+    let isNeeded = try isAnyReferredTo(deleted, in: transaction)
+    if rule != .keepsTarget, isNeeded || referrers.contains(where: isBound) { rule = .restoresTarget }
     switch rule {
     case .keepsTarget: return nil
     case .restoresTarget: try writer.restore(shown, over: tombstone)
@@ -152,6 +153,13 @@ private struct DeletionRules: Sendable {
       }
     }
     return rule
+  }
+
+  /// Whether a reference that is to be cleared is immutable.
+  private func isBound(_ referrer: Referrer) -> Bool {
+    let (type, reference) = (referrer.record.id.type, referrer.reference)
+    return reference.onDeletion == .clearsReference
+      && schema[type]?.immutable.contains(reference.field) ?? false
   }
 
   /// Whether a record refers to one of some others, be it shown or hidden by a clean-up.

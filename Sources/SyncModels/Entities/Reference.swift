@@ -40,6 +40,8 @@ public struct Reference: Hashable, Sendable, Codable {
     /// The target is written to the remote again. Nothing is lost.
     case restoresTarget
     /// The reference becomes null, and the target is deleted.
+    ///
+    /// An ``Entity/immutable`` reference stays, with the target, as by ``restoresTarget``.
     case clearsReference
     /// The referring records are deleted, and then the target.
     ///

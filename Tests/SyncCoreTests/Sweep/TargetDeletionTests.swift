@@ -158,6 +158,26 @@ struct TargetDeletionTests {
     #expect(try await world.engine.status().allSatisfy { ($0.withheld[.held] ?? 0) == 0 && $0.pending == 0 })
   }
 
+  @Test func staysIfAnImmutableFieldRefersToIt() async throws {
+    let entities = [
+      PushWorld.meters,
+      Entity(
+        "readings", references: [.to("meters", by: "meter", onDeletion: .clearsReference)],
+        immutable: ["meter"]),
+    ]
+    let world = try await PushWorld(entities)
+    try await world.write("meters", "m")
+    try await world.write("readings", "r1", ["meter": #""m""#])
+    _ = try await world.engine.sync()
+    world.remote.delete("meters", "m")
+    for _ in 0..<3 { _ = try await world.engine.sync() }
+    #expect(view(world) == #"["m"] ["r1"]"#)
+    #expect(world.there().keys.sorted() == ["m"])
+    #expect(try await world.engine.status().allSatisfy { $0.withheld.isEmpty && $0.pending == 0 })
+    let told = world.recorder.events.filter { if case .targetDeleted = $0 { true } else { false } }
+    #expect(told.count == 1)
+  }
+
   @Test(arguments: [
     (Reference.DeletionRule.restoresTarget, 1, 1500), (.clearsReference, 0, 1500), (.deletesReferrers, 0, 0),
   ])
