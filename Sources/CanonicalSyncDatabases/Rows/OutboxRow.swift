@@ -2,7 +2,7 @@ package import SyncModels
 
 extension TableRow where Column == OutboxColumn {
   /// Reads the entry of a record.
-  @inlinable package func entry(of id: RecordID) throws(SyncError) -> OutboxEntry {
+  package func entry(of id: RecordID) throws(SyncError) -> OutboxEntry {
     let edit = Edit(content(payload: .payload, schemaVersion: .schemaVersion), stamp: stamp(.physical))
     let attempts = integer(.attempts)
     guard StoredNumbers.counts.contains(attempts) else { throw Self.unreadable("number of attempts") }
@@ -11,19 +11,19 @@ extension TableRow where Column == OutboxColumn {
       attempts: Int(attempts), author: author(of: id.type), leaves: try leaves())
   }
 
-  @inlinable func author(of type: RecordType) -> OutboxEntry.Author {
+  private func author(of type: RecordType) -> OutboxEntry.Author {
     if isNull(.rebuiltPass) { return .app }
     let winner = optionalText(.rebuiltWinner).map { RecordID(type: type, key: $0) }
     return .rebuild(
       OutboxEntry.Rebuilt(lastWrite: stamp(.rebuiltPhysical), pass: integer(.rebuiltPass), winner: winner))
   }
 
-  @inlinable func leaves() throws(SyncError) -> [RecordID] {
+  private func leaves() throws(SyncError) -> [RecordID] {
     if isNull(.leaves) { return [] }
     return try decoded([RecordID].self, from: text(.leaves), what: "records that an edit leaves")
   }
 
-  @inlinable func base(of id: RecordID) throws(SyncError) -> OutboxEntry.Base {
+  private func base(of id: RecordID) throws(SyncError) -> OutboxEntry.Base {
     if holds("copy", in: .base) {
       return .copy(
         copy(
@@ -35,7 +35,7 @@ extension TableRow where Column == OutboxColumn {
     return .deleted(Tombstone(id: id, version: version(.baseEpoch), entityTag: optionalText(.baseEntityTag)))
   }
 
-  @inlinable func sent(insteadOf edit: Edit) throws(SyncError) -> Edit? {
+  private func sent(insteadOf edit: Edit) throws(SyncError) -> Edit? {
     if holds("nothing", in: .sent) { return nil }
     if holds("edit", in: .sent) { return edit }
     guard holds("other", in: .sent) else { throw Self.unreadable("word for what was sent") }
@@ -43,14 +43,14 @@ extension TableRow where Column == OutboxColumn {
       content(payload: .sentPayload, schemaVersion: .sentSchemaVersion), stamp: stamp(.sentPhysical))
   }
 
-  @inlinable func state() throws(SyncError) -> OutboxEntry.State {
+  private func state() throws(SyncError) -> OutboxEntry.State {
     if holds("waiting", in: .state) { return .waiting }
     if holds("postponed", in: .state) { return .postponed(until: time(.stateAt)) }
     guard holds("refused", in: .state) else { throw Self.unreadable("state") }
     return .refused(reason: text(.refusal), at: time(.stateAt))
   }
 
-  @usableFromInline static func unreadable(_ what: String) -> SyncError {
+  private static func unreadable(_ what: String) -> SyncError {
     SyncError(.storeUnreadable, during: "reading the outbox", "An entry has a \(what) that does not exist.")
   }
 }

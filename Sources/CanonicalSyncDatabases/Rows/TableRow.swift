@@ -5,7 +5,10 @@ package protocol EntryRow {
   func isNull(_ place: Int) -> Bool
   func integer(_ place: Int) -> Int64
   func text(_ place: Int) -> String
+  func optionalText(_ place: Int) -> String?
   func bytes(_ place: Int) -> [UInt8]
+  /// Reads a version from three columns.
+  func version(_ place: Int) -> Version
 
   /// Whether a text equals a constant word of this library.
   func holds(_ word: StaticString, in place: Int) -> Bool
@@ -14,45 +17,32 @@ package protocol EntryRow {
   func noteDamage(_ what: String)
 }
 
-extension EntryRow {
-  @inlinable package func optionalText(_ place: Int) -> String? { isNull(place) ? nil : text(place) }
-
-  /// Reads a version from three columns.
-  @inlinable package func version(_ place: Int) -> Version {
-    Version(
-      epoch: integer(place), sequence: integer(place + 1),
-      modifiedAt: Timestamp(microseconds: integer(place + 2)))
-  }
-}
-
 /// A row of a result that begins with the columns of a table.
-///
-/// What reads it can be inlined, so that the adapters' optimized code knows the kind of the row.
 package struct TableRow<Column: EntryColumn, Row: EntryRow> {
-  @usableFromInline let row: Row
+  let row: Row
 
-  @inlinable package init(_ row: Row) { self.row = row }
+  package init(_ row: Row) { self.row = row }
 
-  @inlinable package func isNull(_ column: Column) -> Bool { row.isNull(column.rawValue) }
-  @inlinable package func integer(_ column: Column) -> Int64 { row.integer(column.rawValue) }
-  @inlinable package func bytes(_ column: Column) -> [UInt8] { row.bytes(column.rawValue) }
-  @inlinable package func text(_ column: Column) -> String { row.text(column.rawValue) }
-  @inlinable package func optionalText(_ column: Column) -> String? { row.optionalText(column.rawValue) }
-  @inlinable package func version(_ column: Column) -> Version { row.version(column.rawValue) }
+  package func isNull(_ column: Column) -> Bool { row.isNull(column.rawValue) }
+  package func integer(_ column: Column) -> Int64 { row.integer(column.rawValue) }
+  package func bytes(_ column: Column) -> [UInt8] { row.bytes(column.rawValue) }
+  package func text(_ column: Column) -> String { row.text(column.rawValue) }
+  package func optionalText(_ column: Column) -> String? { row.optionalText(column.rawValue) }
+  package func version(_ column: Column) -> Version { row.version(column.rawValue) }
 
-  @inlinable package func time(_ column: Column) -> Timestamp {
+  package func time(_ column: Column) -> Timestamp {
     Timestamp(microseconds: integer(column))
   }
 
-  @inlinable package func holds(_ word: StaticString, in column: Column) -> Bool {
+  package func holds(_ word: StaticString, in column: Column) -> Bool {
     row.holds(word, in: column.rawValue)
   }
 
   /// The number in the column behind those of the table.
-  @inlinable package var integerBehind: Int64 { row.integer(Column.allCases.count) }
+  package var integerBehind: Int64 { row.integer(Column.allCases.count) }
 
   /// Reads a stamp from three columns.
-  @inlinable package func stamp(_ column: Column) -> EditStamp {
+  package func stamp(_ column: Column) -> EditStamp {
     let counter = UInt32(exactly: row.integer(column.rawValue + 1))
     if counter == nil { row.noteDamage("a stamp with an impossible counter") }
     return EditStamp(
@@ -60,7 +50,7 @@ package struct TableRow<Column: EntryColumn, Row: EntryRow> {
   }
 
   /// Reads an edit's content; a deletion has no schema version.
-  @inlinable package func content(payload: Column, schemaVersion: Column) -> Edit.Content {
+  package func content(payload: Column, schemaVersion: Column) -> Edit.Content {
     let isDeletion = isNull(schemaVersion)
     if isDeletion != isNull(payload) {
       row.noteDamage("an edit's content without its schema version, or the reverse")
@@ -70,7 +60,7 @@ package struct TableRow<Column: EntryColumn, Row: EntryRow> {
   }
 
   /// Reads a copy without fields from its version's columns, the schema version and the payload.
-  @inlinable package func copy(
+  package func copy(
     of id: RecordID, version: Column, tag: Column, schemaVersion: Column, payload: Column
   ) -> Record {
     Record(

@@ -4,7 +4,7 @@ extension TableRow where Column == WithheldColumn {
   /// Reads the entry under a key.
   ///
   /// - Parameter fields: The declared fields of a type's payload.
-  @inlinable package func entry(
+  package func entry(
     under key: WithheldChange.Key, fields: (RecordType, Payload) -> [FieldValue]
   ) throws(SyncError) -> WithheldChange {
     guard let kind = WithheldChange.Kind(rawValue: text(.kind)) else {
@@ -17,7 +17,7 @@ extension TableRow where Column == WithheldColumn {
       pass: integer(.pass), finder: WithheldChange.Finder(stored: integer(.fence)), since: time(.since))
   }
 
-  @inlinable func change(
+  private func change(
     under key: WithheldChange.Key, _ fields: (RecordType, Payload) -> [FieldValue]
   ) -> RecordChange {
     let type = RecordType(text(.recordType))

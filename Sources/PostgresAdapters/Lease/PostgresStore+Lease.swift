@@ -1,5 +1,4 @@
 #if Postgres
-  import CanonicalSyncDatabases
   public import SyncModels
   import SyncPorts
 

@@ -1,6 +1,5 @@
 #if Postgres
   import CanonicalSyncCPostgres
-  import CanonicalSyncDatabases
   import SyncModels
 
   /// The rows of a result, in PostgreSQL's binary format.
@@ -31,7 +30,7 @@
   }
 
   /// One row of a result. A value of another form than expected reads as zero or as empty.
-  struct ResultRow: EntryRow {
+  struct ResultRow {
     fileprivate let rows: ResultRows
     fileprivate let row: Int32
 
@@ -53,7 +52,11 @@
 
     func bytes(_ column: Int) -> [UInt8] { value(column).map { Array($0) } ?? [] }
 
-    func text(_ column: Int) -> String { value(column).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    func text(_ column: Int) -> String { optionalText(column) ?? "" }
+
+    func optionalText(_ column: Int) -> String? {
+      value(column).map { String(decoding: $0, as: UTF8.self) }
+    }
 
     /// Whether a value has exactly some bytes.
     func holds(_ bytes: ArraySlice<UInt8>, in column: Int) -> Bool {
@@ -66,9 +69,6 @@
       let word = UnsafeRawBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
       return value(column).map { Self.order(of: word, relativeTo: $0) == 0 } ?? false
     }
-
-    // Rights keep other programs from the tables.
-    func noteDamage(_ what: String) {}
 
     /// The order of a key relative to the key in two columns.
     ///
@@ -100,6 +100,13 @@
         return StoredKey.text(bytes(column), bytes(column + 1))
       }
       return text(column)
+    }
+
+    /// The version in three columns.
+    func version(_ column: Int) -> Version {
+      Version(
+        epoch: integer(column), sequence: integer(column + 1),
+        modifiedAt: Timestamp(microseconds: integer(column + 2)))
     }
 
     /// The elements of an array of bytes or texts.

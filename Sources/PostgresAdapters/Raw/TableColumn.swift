@@ -35,7 +35,10 @@
     func bytes(_ number: Int) -> [UInt8] { row.bytes(Column.place(number)) }
     func text(_ number: Int) -> String { row.text(Column.place(number)) }
     func holds(_ word: StaticString, in number: Int) -> Bool { row.holds(word, in: Column.place(number)) }
-    func noteDamage(_ what: String) { row.noteDamage(what) }
+    func optionalText(_ number: Int) -> String? { row.optionalText(Column.place(number)) }
+    func version(_ number: Int) -> Version { row.version(Column.place(number)) }
+    // Rights keep other programs from the tables.
+    func noteDamage(_ what: String) {}
   }
 
   /// Rows to add to a table, column by column.

@@ -1,5 +1,4 @@
 #if Postgres
-  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 

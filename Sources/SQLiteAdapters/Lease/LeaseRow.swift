@@ -1,6 +1,5 @@
 #if SQLite
   import CanonicalSyncCSQLite
-  import CanonicalSyncDatabases
   import SyncModels
   import SyncPorts
 

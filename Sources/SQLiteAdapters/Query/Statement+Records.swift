@@ -1,5 +1,4 @@
 #if SQLite
-  import CanonicalSyncDatabases
   import SyncModels
 
   extension Statement {
@@ -27,6 +26,13 @@
       fields.reserveCapacity(columns.count)
       for column in columns { fields.append(fieldValue(column)) }
       return fields
+    }
+
+    /// Reads a version from three columns.
+    func version(_ column: Int) -> Version {
+      Version(
+        epoch: integer(column), sequence: integer(column + 1),
+        modifiedAt: Timestamp(microseconds: integer(column + 2)))
     }
   }
 #endif

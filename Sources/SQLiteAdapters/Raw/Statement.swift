@@ -199,6 +199,8 @@
       return ""
     }
 
+    func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
+
     /// Reads a count; the transaction fails if the number is not one.
     func count(_ column: Int) -> Int {
       let number = integer(column)

@@ -1,5 +1,4 @@
 #if SQLite
-  import CanonicalSyncDatabases
   import SyncModels
 
   extension Statement {

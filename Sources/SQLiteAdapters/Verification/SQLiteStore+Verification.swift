@@ -1,6 +1,5 @@
 #if SQLite
   import CanonicalSyncCSQLite
-  import CanonicalSyncDatabases
   public import SyncModels
   public import SyncPorts
 
