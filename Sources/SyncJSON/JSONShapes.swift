@@ -20,7 +20,7 @@ struct JSONShapes {
     /// The step before the first key of the objects in this member's value.
     var inside = 0
     /// How many nodes after its object's the key was found.
-    fileprivate(set) var distance = 0
+    var distance = 0
     /// The step of the key that was asked for next.
     var asked = 0
   }

@@ -106,23 +106,23 @@ final class JSONText {
     init(learns: Bool) { shapes = JSONShapes(learns: learns) }
 
     mutating func begin(room: Int) {
-      if nodes.isEmpty { grow(by: room) }
+      if nodes.isEmpty { nodes = Self.empty(room) }
       enclosing.removeAll(keepingCapacity: true)
       (count, step) = (0, shapes.start)
     }
 
     @inline(__always)
     private mutating func append(_ token: JSONToken, step: Int = 0) {
-      if count == nodes.count { grow(by: count) }
+      if count == nodes.count { nodes += Self.empty(count) }
       let next = count &+ 1
       nodes[count] = Node(token: token, next: next, step: step)
       count = next
     }
 
     @inline(never)
-    private mutating func grow(by number: Int) {
+    private static func empty(_ number: Int) -> [Node] {
       let none = JSONToken(kind: .null, hasEscapes: false, start: 0, end: 0)
-      nodes += Array(repeating: Node(token: none, next: 0, step: 0), count: number)
+      return Array(repeating: Node(token: none, next: 0, step: 0), count: number)
     }
 
     @inline(__always)
@@ -219,12 +219,15 @@ extension JSONText {
   /// Many members go into a dictionary first, so that no object makes decoding quadratic.
   private func unknownValue(of key: String, in object: Int) -> Int? {
     if let index = indexes[object] { return index[ExactKey(string: key)] }
-    let length = key.utf8.count + 2
+    let (nodes, bytes) = (nodes, bytes)
+    // Most keys of one length differ in their first bytes. An empty key is followed by its quote.
+    let (length, first) = (key.utf8.count + 2, key.utf8.first ?? UInt8(ascii: "\""))
     var (found, count): (Int?, Int) = (nil, 0)
     var node = object + 1
     while node < nodes[object].next {
       let token = nodes[node].token
-      if token.end - token.start == length || token.hasEscapes, isKey(key, token) { found = node + 1 }
+      let mayBeKey = token.end - token.start == length && bytes.span[token.start + 1] == first
+      if mayBeKey || token.hasEscapes, isKey(key, token) { found = node + 1 }
       count += 1
       node = nodes[node + 1].next
     }
