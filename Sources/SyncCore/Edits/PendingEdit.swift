@@ -30,7 +30,7 @@ public struct PendingEdit: Hashable, Sendable {
     /// Other records.
     ///
     /// The remote has a copy that refers to them, or a deletion that they delay, or the edit itself
-    /// refers to them.
+    /// refers to them. A default waits for none by name: the first pull of its type tells of them.
     case records([RecordID], reason: String)
     /// An update of the app.
     ///
@@ -127,9 +127,13 @@ extension PendingEdit {
     let held = Set(try unsent(among: Set(references.joined()), isFull: isFull, in: snapshot))
     let obstacles = try obstacles(to: entries, of: entity, in: snapshot)
     let companions = try companions(of: entries, in: snapshot)
+    let areSeedsDue = try snapshot.areSeedsDue(type)
     return zip(entries, references).map { entry, references in
       let missing = references.filter(held.contains)
       var wait = entry.wait(copy: copies[entry.id], for: missing, isFull: isFull)
+      if wait == .push, entry.isSeed, !areSeedsDue {
+        wait = .records([], reason: "the first pull of \(type) tells whether the remote has the default")
+      }
       if wait == .push, let others = companions[entry.id] {
         wait = .records(others, reason: "its atomic group has edits that are not sent now")
       }
@@ -190,9 +194,13 @@ extension PendingEdit {
     among ids: Set<RecordID>, isFull: Bool, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID] {
     if ids.isEmpty { return [] }
-    return try snapshot.outbox(for: ids.sorted()).filter { entry in
-      entry.isNewToTheRemote && (isFull || entry.state != .waiting)
-    }.map(\.id)
+    var unsent: [RecordID] = []
+    for entry in try snapshot.outbox(for: ids.sorted()) where entry.isNewToTheRemote {
+      let waits = isFull || entry.state != .waiting
+      let areSeedsDue = try snapshot.areSeedsDue(entry.id.type)
+      if waits || (entry.isSeed && !areSeedsDue) { unsent.append(entry.id) }
+    }
+    return unsent
   }
 }
 

@@ -1,4 +1,5 @@
 public import SyncModels
+import SyncPorts
 
 // An app inserts defaults by itself, often before it has pulled anything. No person has written them,
 // so they lose to what the remote has.
@@ -55,6 +56,13 @@ extension LocalEdits {
     _ value: T
   ) async throws(SyncError) -> Bool where T.ID: RecordKey {
     try await perform { (batch) throws(SyncError) in try batch.seed(value) }
+  }
+}
+
+extension StoreSnapshot {
+  /// Whether the first pull of a type has shown which defaults the remote lacks.
+  func areSeedsDue(_ type: RecordType) throws(SyncError) -> Bool {
+    try checkpoint(for: type)?.committedAt != nil
   }
 }
 

@@ -147,6 +147,7 @@ private struct Oblivion {
     let edits = try forgetEdits(of: type)
     try forgetWithheld(of: type)
     try forgetRecords(of: type)
+    try beginEpoch(of: type)
     return edits
   }
 
@@ -176,19 +177,15 @@ private struct Oblivion {
   }
 
   private func forgetRecords(of type: RecordType) throws(SyncError) {
-    let former = try transaction.checkpoint(for: type)
-    var last: String?
-    repeat {
-      let rows = try transaction.portion(rows: type, .all, after: last)
-      try transaction.delete(rows.map(ForgottenRecords.remnant))
-      last = rows.last?.id.key
-    } while last != nil
-    try ForgottenRecords(epoch: former?.epoch ?? 0).save(type, in: transaction)
-    try beginEpoch(of: type, after: former)
+    var portions = transaction.portions(of: Query(type))
+    while let records = try portions.next() {
+      try transaction.delete(records.map { Tombstone(id: $0.id, version: $0.version) })
+    }
   }
 
   /// Makes the next sync list everything, with versions that are newer than those that were forgotten.
-  private func beginEpoch(of type: RecordType, after former: Checkpoint?) throws(SyncError) {
+  private func beginEpoch(of type: RecordType) throws(SyncError) {
+    let former = try transaction.checkpoint(for: type)
     var checkpoint = Checkpoint(
       scope: Checkpoint.Scope(
         source: "", query: "", schemaVersion: 0, store: try transaction.storeIdentity()))

@@ -67,7 +67,7 @@ extension PushPortion {
   ) throws(SyncError) -> LoadedPortion {
     var loaded = LoadedPortion(candidates: [], count: entries.count, last: entries.last?.edit.stamp)
     // Whether the remote has a default's record is known after the first pull.
-    let areSeedsDue = try snapshot.checkpoint(for: type)?.committedAt != nil
+    let areSeedsDue = try snapshot.areSeedsDue(type)
     let due = entries.filter {
       $0.isDue(at: now) && stage.includes($0) && !blocked.contains($0.id) && (areSeedsDue || !$0.isSeed)
     }
