@@ -43,6 +43,7 @@ extension EditBatch {
     }
     entry.state = .refused(reason: OutboxEntry.draft, at: writer.now)
     try transaction.queue([entry])
+    writer.changed.insert(id)
   }
 
   /// Lets a record's draft go; see ``LocalEdits/release(_:)``.
@@ -51,6 +52,7 @@ extension EditBatch {
     guard var entry = try transaction.outbox(for: [id]).first, entry.isDraft else { return }
     entry.state = .waiting
     try transaction.queue([entry])
+    writer.changed.insert(id)
   }
 }
 

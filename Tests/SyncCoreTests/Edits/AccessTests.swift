@@ -70,10 +70,16 @@ struct AccessTests {
 
   // MARK: Drafts
 
+  /// How often observers were told that a record's edit has changed.
+  private func edits(of id: RecordID, told world: PushWorld) -> Int {
+    world.recorder.events.filter { if case .edited(.records([id])) = $0 { true } else { false } }.count
+  }
+
   @Test func aDraftWaitsUntilTheAppReleasesIt() async throws {
     let world = try await world(.readWrite, [PushWorld.readings])
     try await world.write("meters", "m")
     try await world.engine.edits.hold(id)
+    #expect(edits(of: id, told: world) == 2)
     try await world.write("readings", "r", ["meter": #""m""#])
     // Further edits stay in it, and neither a sync nor a retry of all sends it.
     try await world.write("meters", "m", ["name": "2"])
@@ -84,6 +90,7 @@ struct AccessTests {
     let waiting = try await world.engine.edits.waiting("meters")
     #expect(waiting.map(\.wait) == [.release] && waiting.first?.reason == "is a draft")
     try await world.engine.edits.release(id)
+    #expect(edits(of: id, told: world) == 4)
     _ = try await world.engine.sync()
     #expect(world.there() == ["m": #"{"name":2}"#] && world.there("readings").count == 1)
   }
