@@ -20,6 +20,24 @@ package final class MarkBitmap {
     var isChanged = false
 
     init(_ number: Int64, _ bits: [UInt8]) { (self.number, self.bits) = (number, bits) }
+
+    /// Marks the rows of the chunk until one of another chunk.
+    ///
+    /// - Returns: The number of marked rows.
+    func mark(_ rows: ArraySlice<Int64>) -> Int {
+      var isChanged = false
+      var count = 0
+      for row in rows {
+        guard row >> MarkBitmap.chunkShift == number else { break }
+        count += 1
+        let place = MarkBitmap.place(of: row)
+        guard bits[place.byte] & place.bit == 0 else { continue }
+        bits[place.byte] |= place.bit
+        isChanged = true
+      }
+      if isChanged { self.isChanged = true }
+      return count
+    }
   }
 
   package init() {}
@@ -28,23 +46,36 @@ package final class MarkBitmap {
   package func knows(_ row: Int64) -> Bool { chunk(of: row) != nil }
 
   /// Adds a chunk that was read; without bits, it has no marks.
-  package func add(_ bits: [UInt8]?, as number: Int64) { _ = insert(bits, as: number) }
+  package func add(_ bits: [UInt8]?, as number: Int64) {
+    // This library does not write chunks of another size. Marks only speed up the next sweep's
+    // listing, so such a chunk counts as empty.
+    let whole = bits.flatMap { $0.count == Self.chunkSize ? $0 : nil }
+    chunks.insert(Chunk(number, whole ?? Array(repeating: 0, count: Self.chunkSize)), at: index(of: number))
+  }
 
-  package func isMarked(_ row: Int64) -> Bool {
-    guard let chunk = chunk(of: row) else { return false }
+  /// Whether a row is marked; `nil` if its chunk was not read.
+  package func isMarked(_ row: Int64) -> Bool? {
+    guard let chunk = chunk(of: row) else { return nil }
     let place = Self.place(of: row)
     return chunk.bits[place.byte] & place.bit != 0
   }
 
   /// Marks rows, of which a chunk that was not read has no marks.
   package func mark(_ rows: [Int64]) {
-    for row in rows {
-      let chunk = chunk(of: row) ?? insert(nil, as: row >> Self.chunkShift)
-      let place = Self.place(of: row)
-      guard chunk.bits[place.byte] & place.bit == 0 else { continue }
-      chunk.bits[place.byte] |= place.bit
-      chunk.isChanged = true
+    var rest = rows[...]
+    while let row = markKnown(&rest) { add(nil, as: row >> Self.chunkShift) }
+  }
+
+  /// Marks rows until one whose chunk was not read.
+  ///
+  /// - Parameter rows: The rows; afterwards those that are left.
+  /// - Returns: The row whose chunk was not read; `nil` once all are marked.
+  package func markKnown(_ rows: inout ArraySlice<Int64>) -> Int64? {
+    while let row = rows.first {
+      guard let chunk = chunk(of: row) else { return row }
+      rows = rows.dropFirst(chunk.mark(rows))
     }
+    return nil
   }
 
   /// Whether some marks wait to be written.
@@ -65,16 +96,6 @@ package final class MarkBitmap {
     guard index < chunks.count, chunks[index].number == number else { return nil }
     last = chunks[index]
     return last
-  }
-
-  private func insert(_ bits: [UInt8]?, as number: Int64) -> Chunk {
-    // This library does not write chunks of another size. Marks only speed up the next sweep's
-    // listing, so such a chunk counts as empty.
-    let whole = bits.flatMap { $0.count == Self.chunkSize ? $0 : nil }
-    let chunk = Chunk(number, whole ?? Array(repeating: 0, count: Self.chunkSize))
-    chunks.insert(chunk, at: index(of: number))
-    last = chunk
-    return chunk
   }
 
   /// The place of a chunk among those that were read.

@@ -18,7 +18,7 @@
             states[place] = StoredState(
               version: row.version(3), isDeleted: row.bool(6),
               hasSamePayload: !payloads.isEmpty && row.holds(payloads[place], digest: table.digest),
-              isMarked: row.bool(7) || noted.isMarked(number))
+              isMarked: row.bool(7) || noted.isMarked(number) ?? false)
           }
         }
       }

@@ -14,13 +14,14 @@
     }
 
     func isMarked(_ row: Int64) throws(SyncError) -> Bool {
+      if let isMarked = bitmap.isMarked(row) { return isMarked }
       try load(row)
-      return bitmap.isMarked(row)
+      return bitmap.isMarked(row) ?? false
     }
 
     func mark(_ rows: [Int64]) throws(SyncError) {
-      for row in rows { try load(row) }
-      bitmap.mark(rows)
+      var rest = rows[...]
+      while let row = bitmap.markKnown(&rest) { try load(row) }
     }
 
     /// Writes the new marks.
@@ -51,7 +52,6 @@
     }
 
     private func load(_ row: Int64) throws(SyncError) {
-      if bitmap.knows(row) { return }
       let number = row >> MarkBitmap.chunkShift
       let bits = try connection.first(
         "SELECT bits FROM marks WHERE type = ? AND chunk = ?", .text(type.rawValue), .number(number)

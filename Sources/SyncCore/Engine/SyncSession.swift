@@ -20,8 +20,8 @@ struct SyncSession: Sendable {
   var failing: [RecordType] = []
   /// How the push before the pulls ended; `nil` if there was none.
   var push: PushEnd?
-  /// What edits need that the remote had refused when the pulls began.
-  var needed = NeededValues()
+  /// What edits need that the remote had refused when the pulls began; mostly nothing.
+  var needed: NeededValues?
   /// The types whose edits the remote has rejected, whatever their content.
   var deniedTypes: Set<RecordType> = []
 

@@ -28,7 +28,7 @@ struct MergeContext {
   /// Whether changes wait for the publication of the whole type.
   var stages: Bool
   /// What refused edits need, of what the remote tells; mostly nothing.
-  var needed = NeededValues()
+  var needed: NeededValues?
   /// Records that appear together or are deleted together.
   ///
   /// References between them do not delay any of them.
@@ -65,9 +65,10 @@ struct MergeContext {
 
   /// Returns the context for merging withheld changes in the same sync.
   ///
-  /// They were listed by the passes that their entries name.
+  /// They were listed by the passes that their entries name, and are no news of the remote.
   func forRelease(markPass: Int64?) -> MergeContext {
     var context = self
+    context.needed = nil
     context.stages = false
     context.coverage = .delta
     context.markPass = markPass

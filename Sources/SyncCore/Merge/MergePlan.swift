@@ -284,7 +284,7 @@ struct MergePlan {
         key = .beside(id)
       case .newer:
         changes.released.append(entry.key)
-        if context.needed.isFreed(by: change, over: entry.change) { tally.noteFreed(entity.type) }
+        if context.needed?.isFreed(by: change, over: entry.change) ?? false { tally.noteFreed(entity.type) }
         if entry.kind == .parked, entry.pass == context.pass { parkedInPass.insert(id) }
         if case .upsert(let record) = change, case .upsert(let loser) = entry.change,
           isRival(record, of: entry)

@@ -62,7 +62,9 @@ struct PageMerge {
     tally = Tally()
     var plan = MergePlan(round, view, of: self, counting: counted)
     try plan.keepFirstFinds(in: transaction)
-    if try context.needed.isAnyFreed(by: plan.changes, of: entity.type, in: transaction) {
+    if let needed = context.needed,
+      try needed.isAnyFreed(by: plan.changes, of: entity.type, besides: view.withheld, in: transaction)
+    {
       plan.tally.noteFreed(entity.type)
     }
     if !plan.changes.isEmpty { try transaction.apply(plan.changes) }

@@ -6,11 +6,8 @@ struct PullPhase: SyncPhase {
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     let starts: [RecordType: PullStart]
     (starts, session.needed) = try await session.read { [session] (snapshot) throws(SyncError) in
-      let hasSink = session.environment.sink != nil
-      return (
-        try PullStart.load(session, from: snapshot),
-        try NeededValues(of: hasSink ? session.schema.entities.map(\.type) : [], in: snapshot)
-      )
+      let needed = session.environment.sink == nil ? nil : try NeededValues(of: session.schema, in: snapshot)
+      return (try PullStart.load(session, from: snapshot), needed)
     }
     var run = PullRun(session, starts: starts)
     await run.run()

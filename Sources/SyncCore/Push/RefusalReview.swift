@@ -83,17 +83,20 @@ extension StoreTransaction {
 
 /// The texts and numbers that refused edits give their records, each of which another record may have,
 /// and the remote accepts once.
-struct NeededValues: Sendable {
-  private var values: [RecordType: [FieldName: Set<FieldValue>]] = [:]
+final class NeededValues: Sendable {
+  private let values: [RecordType: [FieldName: Set<FieldValue>]]
 
-  /// Creates the values of no edits.
-  init() {}
-
-  /// Reads the refused edits of some types.
+  /// Reads the refused edits of all types; `nil` if they need nothing.
   ///
-  /// - Complexity: O(*n*) in the pending edits of the types.
-  init(of types: [RecordType], in snapshot: any StoreSnapshot) throws(SyncError) {
-    for type in types where try snapshot.outboxCount(type) > 0 {
+  /// - Complexity: O(*n*) in the pending edits.
+  init?(of schema: SyncSchema, in snapshot: any StoreSnapshot) throws(SyncError) {
+    var edited: [RecordType] = []
+    for entity in schema.entities where try snapshot.outboxCount(entity.type) > 0 {
+      edited.append(entity.type)
+    }
+    if edited.isEmpty { return nil }
+    var values: [RecordType: [FieldName: Set<FieldValue>]] = [:]
+    for type in edited {
       var portions = snapshot.portions(outbox: type)
       while let entries = try portions.next() {
         for entry in entries where entry.mayBeAccepted {
@@ -103,6 +106,8 @@ struct NeededValues: Sendable {
         }
       }
     }
+    if values.isEmpty { return nil }
+    self.values = values
   }
 
   private static func values(of entry: OutboxEntry) -> [(FieldName, FieldValue)] {
@@ -122,17 +127,18 @@ struct NeededValues: Sendable {
 
   /// Whether one of some changes takes a value from a live record, be it shown or withheld.
   ///
-  /// It reads the records.
+  /// It reads the records. What was withheld before is no news.
   func isAnyFreed(
-    by changes: StoreChanges, of type: RecordType, in snapshot: any StoreSnapshot
+    by changes: StoreChanges, of type: RecordType, besides withheld: [RecordID: WithheldChange],
+    in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Bool {
     guard values[type] != nil else { return false }
-    let news =
-      changes.put.map(RecordChange.upsert)
-      // Whether a missing record is deleted is not known yet.
-      + changes.withheld.lazy.filter { $0.kind != .missing }.map(\.change)
-    let known = news.filter { $0.id != nil }
-    return zip(known, try snapshot.records(withIDs: known.compactMap(\.id))).contains { change, former in
+    var news = changes.put.map(RecordChange.upsert)
+    // Whether a missing record is deleted is not known yet.
+    for entry in changes.withheld where entry.kind != .missing {
+      if let id = entry.change.id, withheld[id] == nil { news.append(entry.change) }
+    }
+    return zip(news, try snapshot.records(withIDs: news.compactMap(\.id))).contains { change, former in
       former.map { isFreed(by: change, over: .upsert($0)) } ?? false
     }
   }
