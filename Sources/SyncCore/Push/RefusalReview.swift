@@ -127,7 +127,7 @@ final class NeededValues: Sendable {
 
   /// Whether one of some changes takes a value from a live record, be it shown or withheld.
   ///
-  /// It reads the records. What was withheld before is no news.
+  /// It reads the records, of edited ones the remote's state. What was withheld before is no news.
   func isAnyFreed(
     by changes: StoreChanges, of type: RecordType, besides withheld: [RecordID: WithheldChange],
     in snapshot: any StoreSnapshot
@@ -138,8 +138,11 @@ final class NeededValues: Sendable {
     for entry in changes.withheld where entry.kind != .missing {
       if let id = entry.change.id, withheld[id] == nil { news.append(entry.change) }
     }
-    return zip(news, try snapshot.records(withIDs: news.compactMap(\.id))).contains { change, former in
-      former.map { isFreed(by: change, over: .upsert($0)) } ?? false
+    let ids = news.compactMap(\.id)
+    let edits = try snapshot.edits(of: ids)
+    return zip(news, zip(ids, try snapshot.records(withIDs: ids))).contains { change, row in
+      let former = edits[row.0].map(\.base.record) ?? row.1
+      return former.map { isFreed(by: change, over: .upsert($0)) } ?? false
     }
   }
 
