@@ -183,7 +183,9 @@ extension Incarnation {
         world.ledger.saw(.sightingRecorded)
       case .cached:
         world.ledger.saw(.sightingCached)
-        if !world.watch.edits.isRecorded(id) {
+        // The record may have moved to the key that the remote has given it.
+        if !([id] + [world.keys.id(of: id)].compactMap(\.self)).contains(where: world.watch.edits.isRecorded)
+        {
           world.ledger.report(
             .throttle, "\(self) postpones a sighting of \(id) that was never recorded",
             about: [id])
