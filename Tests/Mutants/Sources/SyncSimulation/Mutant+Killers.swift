@@ -97,8 +97,7 @@ extension Mutant {
     // The remote's value and the earliest one replace each other with each push.
     case .assignmentUnnoticed: [.convergence]
     case .equalEditsTakenForOne: [.noLostEdit]
-    case .refusedForEver, .updateFreesNothing, .unseenFreesNothing: [.convergence]
-    case .interruptedReviewForgotten: [.convergence]
+    case .refusedForEver, .updateFreesNothing, .interruptedReviewForgotten: [.convergence]
     case .deletionRulesIgnored: [.convergence]
     case .pendingClockTrusted: [.arithmetic]
     case .sharedReadsMixed: [.freshReads]
