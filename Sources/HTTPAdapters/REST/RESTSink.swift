@@ -66,7 +66,7 @@ public final class RESTSink: RemoteRecordSink {
       entity.references.contains { $0.target == entity.type }
         && changes.contains { $0.id.type == entity.type }
     }
-    let width = isOrdered ? 1 : edits.map(\.push.atOnce).min() ?? 1
+    let width = isOrdered ? 1 : max(1, edits.map(\.push.atOnce).min() ?? 1)
     var outcomes = [PushOutcome?](repeating: nil, count: changes.count)
     var rest = Array(edits.indices)
     var pauses = 0

@@ -114,10 +114,9 @@ private struct DeletionRules: Sendable {
   private func deciding(
     _ referrers: [Referrer], in transaction: any StoreTransaction
   ) throws(SyncError) -> [Referrer]? {
-    let withheld = try transaction.withheld(for: referrers.map { .record($0.record.id) })
-    let held = Set(withheld.filter { $0.kind == .held }.compactMap(\.change.id))
-    let others = referrers.filter { !held.contains($0.record.id) }
-    return others.isEmpty || withheld.contains { $0.kind != .held } ? nil : others
+    let withheld = try transaction.withheld(of: referrers.map(\.record.id))
+    let others = referrers.filter { withheld[$0.record.id]?.kind != .held }
+    return others.isEmpty || withheld.values.contains { $0.kind != .held } ? nil : others
   }
 
   /// Carries out the rule of some references.
@@ -132,7 +131,7 @@ private struct DeletionRules: Sendable {
     var rule = Reference.DeletionRule.allCases.first(where: declared.contains) ?? .keepsTarget
     let deleted = referrers.filter { $0.reference.onDeletion == .deletesReferrers }.map(\.record.id)
     // A record that stays for others' sake needs its target, on the other devices too.
-    let isNeeded = try isAnyReferredTo(deleted, in: transaction)
+    let isNeeded = deleted.isEmpty ? false : try isAnyNeeded(of: tombstone.id, in: transaction)
     if rule != .keepsTarget, isNeeded || referrers.contains(where: isBound) { rule = .restoresTarget }
     switch rule {
     case .keepsTarget: return nil
@@ -160,6 +159,27 @@ private struct DeletionRules: Sendable {
     let (type, reference) = (referrer.record.id.type, referrer.reference)
     return reference.onDeletion == .clearsReference
       && schema[type]?.immutable.contains(reference.field) ?? false
+  }
+
+  /// Whether a record refers to one of those that are to be deleted with a target, however many they are.
+  private func isAnyNeeded(
+    of target: RecordID, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Bool {
+    for other in schema.entities {
+      for reference in other.references
+      where reference.isOrdered && reference.target == target.type
+        && reference.onDeletion == .deletesReferrers
+      {
+        var portions = transaction.portions(
+          of: Query(other.type, where: .equal(reference.field, .string(target.key))))
+        while let records = try portions.next() {
+          let ids = records.map(\.id).filter { $0 != target }
+          let withheld = try transaction.withheld(of: ids)
+          if try isAnyReferredTo(ids.filter { withheld[$0]?.kind != .held }, in: transaction) { return true }
+        }
+      }
+    }
+    return false
   }
 
   /// Whether a record refers to one of some others, be it shown or hidden by a clean-up.

@@ -158,6 +158,23 @@ struct TargetDeletionTests {
     #expect(try await world.engine.status().allSatisfy { ($0.withheld[.held] ?? 0) == 0 && $0.pending == 0 })
   }
 
+  /// The one that others refer to comes after more than are deleted at once.
+  @Test func staysWithAllIfOthersReferToOneOfMany() async throws {
+    let entities =
+      Self.entities(.deletesReferrers) + [
+        Entity("folders", references: [.to("readings", by: "reading", onDeletion: .keepsTarget)])
+      ]
+    let world = try await PushWorld(entities)
+    world.remote.upsert("meters", "m", #"{"name":"1"}"#)
+    for number in 0..<1100 { world.remote.upsert("readings", "r\(number)", #"{"meter":"m"}"#) }
+    world.remote.upsert("folders", "f", #"{"reading":"r999"}"#)
+    _ = try await world.engine.sync()
+    world.remote.delete("meters", "m")
+    for _ in 0..<3 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["m"] && world.there("readings").count == 1100)
+    #expect(world.here("readings").count == 1100)
+  }
+
   @Test func staysIfAnImmutableFieldRefersToIt() async throws {
     let entities = [
       PushWorld.meters,
