@@ -38,7 +38,7 @@ final class CoalescedReads: Sendable {
   private struct State {
     var running = 0
     var tickets = 0
-    /// The wishes that nobody reads yet.
+    /// The wishes that no task reads yet.
     var wishes: [Wish] = []
   }
 

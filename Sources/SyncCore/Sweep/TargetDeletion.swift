@@ -129,10 +129,11 @@ private struct DeletionRules: Sendable {
     guard let shown = try transaction.records(withIDs: [tombstone.id]).first ?? nil else { return nil }
     let declared = Set(referrers.map(\.reference.onDeletion))
     var rule = Reference.DeletionRule.allCases.first(where: declared.contains) ?? .keepsTarget
+    if rule == .keepsTarget { return nil }
     let deleted = referrers.filter { $0.reference.onDeletion == .deletesReferrers }.map(\.record.id)
     // A record that stays for others' sake needs its target, on the other devices too.
     let isNeeded = deleted.isEmpty ? false : try isAnyNeeded(of: tombstone.id, in: transaction)
-    if rule != .keepsTarget, isNeeded || referrers.contains(where: isBound) { rule = .restoresTarget }
+    if isNeeded || referrers.contains(where: isBound) { rule = .restoresTarget }
     switch rule {
     case .keepsTarget: return nil
     case .restoresTarget: try writer.restore(shown, over: tombstone)
@@ -165,18 +166,13 @@ private struct DeletionRules: Sendable {
   private func isAnyNeeded(
     of target: RecordID, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
-    for other in schema.entities {
-      for reference in other.references
-      where reference.isOrdered && reference.target == target.type
-        && reference.onDeletion == .deletesReferrers
-      {
-        var portions = transaction.portions(
-          of: Query(other.type, where: .equal(reference.field, .string(target.key))))
-        while let records = try portions.next() {
-          let ids = records.map(\.id).filter { $0 != target }
-          let withheld = try transaction.withheld(of: ids)
-          if try isAnyReferredTo(ids.filter { withheld[$0]?.kind != .held }, in: transaction) { return true }
-        }
+    for (type, reference) in references where reference.onDeletion == .deletesReferrers {
+      var portions = transaction.portions(
+        of: Query(type, where: .equal(reference.field, .string(target.key))))
+      while let records = try portions.next() {
+        let ids = records.map(\.id).filter { $0 != target }
+        let withheld = try transaction.withheld(of: ids)
+        if try isAnyReferredTo(ids.filter { withheld[$0]?.kind != .held }, in: transaction) { return true }
       }
     }
     return false
@@ -196,14 +192,18 @@ private struct DeletionRules: Sendable {
     to id: RecordID, in transaction: any StoreTransaction
   ) throws(SyncError) -> [Referrer] {
     var found: [Referrer] = []
-    for other in schema.entities {
-      for reference in other.references where reference.isOrdered && reference.target == id.type {
-        let query = Query(
-          other.type, where: .equal(reference.field, .string(id.key)), limit: Self.limit)
-        found += try transaction.records(query).filter { $0.id != id }
-          .map { Referrer(record: $0, reference: reference) }
-      }
+    for (type, reference) in references {
+      let query = Query(type, where: .equal(reference.field, .string(id.key)), limit: Self.limit)
+      found += try transaction.records(query).filter { $0.id != id }
+        .map { Referrer(record: $0, reference: reference) }
     }
     return found
+  }
+
+  /// The ordered references to records of the type, with the types that have them.
+  private var references: [(type: RecordType, reference: Reference)] {
+    schema.entities.flatMap { other in
+      other.references.filter { $0.isOrdered && $0.target == entity.type }.map { (other.type, $0) }
+    }
   }
 }
