@@ -52,23 +52,25 @@ public struct EditBatch {
       // A new record has no stored members to keep.
       guard !fields.fields.isEmpty else { return fields = new }
       let stored = fields.payload
-      let overlay: TypedOverlay
       if let old = try? stored.decoded(as: T.self, key: id.key) {
-        overlay = TypedOverlay(try Self.fields(id) { try old.fields() }, .asStored)
+        let overlay = TypedOverlay(try Self.fields(id) { try old.fields() }, .asStored)
         // The key stands for the member where the remote leaves it out.
         if let member = T.coding.keyMember, fields[member] == nil, T.self is any Identifiable.Type {
           new[member] = nil
         }
+        overlay.lay(new, over: &fields)
       } else {
-        overlay = TypedOverlay(try Self.fields(id) { try value.fields(spellingNil: true) }, .named)
+        let overlay = TypedOverlay(try Self.fields(id) { try value.fields(spellingNil: true) }, .named)
+        let now = fields
+        overlay.lay(new, over: &fields)
+        overlay.takeWhole(new, since: nil, now, in: &fields) { Self.isReadable($0, as: T.self, id) }
       }
-      overlay.lay(new, over: &fields)
     }
   }
 
-  private static func isReadable<T: SyncedRecord>(_ payload: Payload, as type: T.Type, _ id: RecordID) -> Bool
+  private static func isReadable<T: SyncedRecord>(_ fields: FieldMap, as type: T.Type, _ id: RecordID) -> Bool
   {
-    (try? payload.decoded(as: type, key: id.key)) != nil
+    (try? fields.payload.decoded(as: type, key: id.key)) != nil
   }
 
   /// Updates or inserts the record of the value's own key; see ``LocalEdits/upsert(_:key:)``.
@@ -105,7 +107,7 @@ public struct EditBatch {
 
   private mutating func upsert(
     _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, readAs origin: Payload, ifUnchanged: Bool,
-    isReadable: (Payload) -> Bool
+    isReadable: (FieldMap) -> Bool
   ) throws(SyncError) {
     let entity = try writable(id)
     let (preview, options) = (writer, options)
@@ -118,8 +120,8 @@ public struct EditBatch {
       var fields = now
       overlay.lay(new, over: &fields)
       let isMet = shown == nil || overlay.meets(now, since: before, changing: new)
-      if isMet, ![fields, now].allSatisfy({ isReadable($0.payload) }) {
-        overlay.takeWhole(new, since: before, now, in: &fields)
+      if isMet, ![fields, now].allSatisfy(isReadable) {
+        overlay.takeWhole(new, since: before, now, in: &fields, unless: isReadable)
       }
       try Self.checkIsPortable(fields, unlike: now, id)
       let content = try Self.content(of: fields, onto: shown, id, entity)

@@ -50,27 +50,59 @@ struct TypedOverlay {
     }
   }
 
-  /// Takes those objects of a new value whole that have a member of which ``meets(_:since:changing:)`` tells.
+  /// Takes those objects of a new value whole whose members and the stored ones form no value.
   ///
   /// The members of two values need not form one of the type: an enumeration has the member of one case,
-  /// which perhaps only a later version of the app knows.
+  /// which perhaps only a later version of the app knows. An object is one in question if it has a member
+  /// of which ``meets(_:since:changing:)`` tells, or if nothing is known of how it was read, and it has no
+  /// member in common with the stored one.
   ///
   /// - Parameters:
-  ///   - origin: The stored object as it was read.
+  ///   - origin: The stored object as it was read, if that is known.
   ///   - stored: The stored object now.
   ///   - laid: The stored object with the new value's members over it.
-  func takeWhole(_ new: FieldMap, since origin: FieldMap, _ stored: FieldMap, in laid: inout FieldMap) {
-    for field in clashes(of: new, with: stored, since: origin) {
-      guard let inner = Clash(field, own, new, stored, origin) else { continue }
+  ///   - isReadable: Whether a record with these members decodes as the type.
+  func takeWhole(
+    _ new: FieldMap, since origin: FieldMap?, _ stored: FieldMap, in laid: inout FieldMap,
+    unless isReadable: (FieldMap) -> Bool
+  ) {
+    let paths = origin.map { clashingObjects(of: new, with: stored, since: $0) } ?? disjointObjects(new, stored)
+    let merged = laid
+    for path in paths { laid[path] = new[path] }
+    let whole = laid
+    for path in paths {
+      // Of a case that is unknown here, only the stored object tells: beside a known one it is passed over.
+      let isValue = [stored, merged].allSatisfy { source in
+        var probe = whole
+        probe[path] = source[path]
+        return isReadable(probe)
+      }
+      if isValue { laid[path] = merged[path] }
+    }
+  }
+
+  /// The innermost objects with members that both the new value and others have changed.
+  private func clashingObjects(
+    of new: FieldMap, with stored: FieldMap, since origin: FieldMap
+  ) -> [[FieldName]] {
+    clashes(of: new, with: stored, since: origin).flatMap { field -> [[FieldName]] in
+      guard let inner = Clash(field, own, new, stored, origin) else { return [] }
       let overlay = TypedOverlay(inner.own, source)
       let fields = overlay.clashes(of: inner.new, with: inner.stored, since: inner.origin)
-      if fields.allSatisfy({ Clash($0, inner.own, inner.new, inner.stored, inner.origin) != nil }) {
-        guard var object = laid.object(field) else { continue }
-        overlay.takeWhole(inner.new, since: inner.origin, inner.stored, in: &object)
-        laid[field] = object.payload.bytes
-      } else {
-        laid[field] = new[field]
+      if fields.contains(where: { Clash($0, inner.own, inner.new, inner.stored, inner.origin) == nil }) {
+        return [[field]]
       }
+      return overlay.clashingObjects(of: inner.new, with: inner.stored, since: inner.origin).map { [field] + $0 }
+    }
+  }
+
+  /// The outermost objects that have no member in common with their stored counterpart.
+  private func disjointObjects(_ new: FieldMap, _ stored: FieldMap) -> [[FieldName]] {
+    new.fields.flatMap { field -> [[FieldName]] in
+      guard let inner = new.object(field), let kept = stored.object(field) else { return [] }
+      if inner.fields.isEmpty { return [] }
+      if inner.fields.allSatisfy({ kept[$0] == nil }) { return [[field]] }
+      return disjointObjects(inner, kept).map { [field] + $0 }
     }
   }
 
@@ -95,10 +127,6 @@ struct TypedOverlay {
 
   private func merged(_ field: FieldName, _ new: FieldMap, _ stored: FieldMap) -> ArraySlice<UInt8>? {
     guard let inner = new.object(field), var kept = stored.object(field) else { return new[field] }
-    // Without a common member, the stored one is perhaps a case that only a later version of the app has.
-    if source == .named, !inner.fields.isEmpty, inner.fields.allSatisfy({ kept[$0] == nil }) {
-      return new[field]
-    }
     // Without a counterpart, no nested member is known to be the type's.
     let own = own.object(field) ?? FieldMap()
     TypedOverlay(own, source).lay(inner, over: &kept)
@@ -111,6 +139,21 @@ extension FieldMap {
   fileprivate func object(_ field: FieldName) -> FieldMap? {
     guard let bytes = self[field], bytes.first == UInt8(ascii: "{") else { return nil }
     return try? FieldMap(Payload(bytes))
+  }
+
+  /// The member at a path through nested objects.
+  fileprivate subscript(path: [FieldName]) -> ArraySlice<UInt8>? {
+    get {
+      guard let first = path.first else { return nil }
+      return path.count == 1 ? self[first] : object(first)?[Array(path.dropFirst())]
+    }
+    set {
+      guard let first = path.first else { return }
+      guard path.count > 1 else { return self[first] = newValue }
+      guard var inner = object(first) else { return }
+      inner[Array(path.dropFirst())] = newValue
+      self[first] = inner.payload.bytes
+    }
   }
 
   /// Whether a member is another spelling of the same value as another map's.

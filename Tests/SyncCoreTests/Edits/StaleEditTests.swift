@@ -245,6 +245,51 @@ struct StaleEditTests {
     #expect(world.here() == ["m": #"{"means":{"car":{"doors":4}},"x":2}"#])
   }
 
+  private struct Journey: SyncedRecord, Codable, Equatable {
+    static let recordType: RecordType = "meters"
+    var means: Trip.Means
+    var seats: [String: Int]
+    var driver: Driver
+
+    struct Driver: Codable, Equatable { var name: String, phone: String }
+  }
+
+  /// Where one object is taken whole, others with members of both stay merged.
+  @Test(arguments: ["bus", "tram"])
+  func takesOnlyWhatFormsNoValueWhole(_ other: String) async throws {
+    func text(_ means: String, _ seats: String, _ phone: String) -> String {
+      #"{"driver":{"name":"A","phone":"\#(phone)"},"means":\#(means),"seats":{\#(seats)}}"#
+    }
+    let world = try await PushWorld(edits: EditOptions(policy: LastWriteWins()))
+    world.remote.upsert("meters", "m", text(#"{"car":{"doors":4}}"#, #""a":1"#, "1"))
+    _ = try await world.engine.sync()
+    var form = try #require(try await world.engine.records.find(Journey.self, key: "m"))
+    try await change(world, text(#"{"\#(other)":{"seats":40}}"#, #""a":2,"c":9"#, "2"))
+    form.value.means = .bike(gears: 3)
+    form.value.seats = ["a": 3, "b": 7]
+    form.value.driver = Journey.Driver(name: "B", phone: "3")
+    try await world.engine.edits.upsert(form)
+    let shown = try #require(try await world.engine.records.find(Journey.self, key: "m")).value
+    #expect(shown.means == .bike(gears: 3))
+    #expect(shown.seats == ["a": 3, "b": 7, "c": 9])
+    #expect(shown.driver == Journey.Driver(name: "B", phone: "3"))
+  }
+
+  /// Of a record that cannot be read, nested objects that can be are merged.
+  @Test func mergesDictionariesOfAnUnreadableRecord() async throws {
+    let world = try await PushWorld()
+    world.remote.upsert(
+      "meters", "m",
+      #"{"driver":{"name":"A","phone":"1"},"means":{"tram":{"line":4}},"seats":{"c":9}}"#)
+    _ = try await world.engine.sync()
+    let value = Journey(means: .bike(gears: 3), seats: ["b": 7], driver: .init(name: "B", phone: "2"))
+    try await world.engine.edits.upsert(value, key: "m")
+    #expect(
+      world.here() == [
+        "m": #"{"driver":{"name":"B","phone":"2"},"means":{"bike":{"gears":3}},"seats":{"c":9,"b":7}}"#
+      ])
+  }
+
   @Test func isNoneWithinAnUpdate() async throws {
     let world = try await world()
     let (engine, tasks) = (world.engine, 20)
