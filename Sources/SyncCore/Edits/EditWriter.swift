@@ -85,7 +85,8 @@ struct EditWriter {
   ///   withheld, stays as it is.
   mutating func seed(_ id: RecordID, _ content: Edit.Content) throws(SyncError) -> Bool {
     let entity = try entity(of: id)
-    guard try transaction.state(of: id) == nil, try transaction.withheld(for: [.record(id)]).isEmpty else {
+    guard try transaction.knownState(of: id) == nil, try transaction.withheld(for: [.record(id)]).isEmpty
+    else {
       return false
     }
     let edit = Edit(content, stamp: clock.seedStamp())
@@ -323,7 +324,7 @@ struct EditWriter {
 
   func base(of id: RecordID, shown: Record?) throws(SyncError) -> OutboxEntry.Base {
     if let shown { return .shown(shown) }
-    guard let state = try transaction.state(of: id), state.version != .unversioned else { return .none }
+    guard let state = try transaction.knownState(of: id), state.version != .unversioned else { return .none }
     return .deleted(Tombstone(id: id, version: state.version))
   }
 

@@ -154,7 +154,9 @@ private struct Oblivion {
   func run() throws(SyncError) -> [OutboxEntry] {
     var edits: [OutboxEntry] = []
     for entity in try transaction.registeredEntities() {
+      let epoch = try transaction.checkpoint(for: entity.type)?.epoch ?? 0
       edits += try forget(entity.type)
+      try FormerAccount(epoch: epoch).save(entity.type, in: transaction)
     }
     try transaction.removeConflicts(settledBefore: Timestamp(microseconds: .max))
     for family in ValueFamily.allCases where family.isOfAccount { try forgetValues(of: family) }
@@ -177,10 +179,12 @@ private struct Oblivion {
   }
 
   private func forgetRecords(of type: RecordType) throws(SyncError) {
-    var portions = transaction.portions(of: Query(type))
-    while let records = try portions.next() {
-      try transaction.delete(records.map { Tombstone(id: $0.id, version: $0.version) })
-    }
+    var last: String?
+    repeat {
+      let rows = try transaction.portion(rows: type, .all, after: last)
+      try transaction.delete(rows.map(FormerAccount.remnant))
+      last = rows.last?.id.key
+    } while last != nil
   }
 
   /// Makes the next sync list everything, with versions that are newer than those that were forgotten.

@@ -67,6 +67,47 @@ struct SeedTests {
     for type in ["meters", "readings"] as [RecordType] { #expect(try await world.outbox(type).isEmpty) }
   }
 
+  /// The rows of the account before stay, deleted.
+  @Test(arguments: [true, false], [true, false])
+  func areThoseOfTheNextAccountToo(isPushed: Bool, isAfterTheNextSync: Bool) async throws {
+    let world = try await PushWorld()
+    let (main, other) = (Setting(theme: "light"), Setting(theme: "dark"))
+    for (key, value) in [("main", main), ("other", other)] {
+      #expect(try await world.engine.edits.seed(value, key: key))
+    }
+    for _ in 0..<(isPushed ? 2 : 0) { _ = try await world.engine.sync() }
+    try await world.delete("meters", "other")
+    #expect(try await !world.engine.edits.seed(other, key: "other"))
+    try await SyncEngine.forgetEverything(in: world.store)
+    let remote = InMemoryRemote(
+      identity: "another account's", configuration: .privateZone, clock: world.clock)
+    let next = try await SyncEngine(
+      schema: world.engine.schema, store: world.store, source: remote, sink: remote, clock: world.clock)
+    if isAfterTheNextSync { _ = try await next.sync() }
+    for (key, value) in [("main", main), ("other", other)] {
+      #expect(try await next.edits.seed(value, key: key))
+      #expect(try await !next.edits.seed(value, key: key))
+    }
+    for _ in 0..<2 { _ = try await next.sync() }
+    #expect(remote.records(of: "meters").map(\.key).sorted() == ["main", "other"])
+    // What this account deletes stays deleted.
+    try await next.edits.delete(RecordID(type: "meters", key: "main"))
+    #expect(try await !next.edits.seed(main, key: "main"))
+    _ = try await next.sync()
+    #expect(try await !next.edits.seed(main, key: "main"))
+  }
+
+  /// An edit of a forgotten record is that of a new one.
+  @Test func areNotWantedAgainWhereTheNextAccountHasDeletedThem() async throws {
+    let world = try await PushWorld()
+    try await world.write("meters", "main", ["theme": #""light""#])
+    _ = try await world.engine.sync()
+    try await SyncEngine.forgetEverything(in: world.store)
+    try await world.write("meters", "main", ["theme": #""dark""#])
+    try await world.delete("meters", "main")
+    #expect(try await !world.engine.edits.seed(Setting(theme: "light"), key: "main"))
+  }
+
   @Test func loseToADeletion() async throws {
     let (old, new) = try await devices(LastWriteWins())
     try await old.delete("meters", "main")
