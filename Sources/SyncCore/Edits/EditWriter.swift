@@ -148,8 +148,11 @@ struct EditWriter {
     let stamp = clock.stamp(at: now, after: seen, bound: maximumClockSkew)
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
-    // A draft stays one, and so does what another account's person has written.
-    if let former, former.isHeldByTheApp { entry.state = former.state }
+    // A draft stays one, and so does what another account's person has written. A rebuild gives it to the
+    // winner; the loser's deletion is its own.
+    if let former, former.isHeldByTheApp, author == .app || content != .deletion {
+      entry.state = former.state
+    }
     // What was sent goes first and unchanged, so its attempts still count.
     if let former, former.sent != nil {
       entry.attempts = former.attempts

@@ -254,16 +254,17 @@ public struct LocalEdits: Sendable {
   ///
   /// Without keys, this applies to all edits of the type. Keys without such an edit are ignored.
   ///
-  /// - Throws: The store's codes. Nothing was written.
+  /// - Throws: `otherAccount`; the store's codes. Nothing was written.
   /// - Complexity: O(*p* + *k*) for *k* keys and the type's *p* pending edits.
   public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
     let named = keys.map { $0.map { RecordID(type: type, key: $0) } }
-    _ = try await store.write(.app) { (transaction) throws(SyncError) in
+    try await perform { (batch) throws(SyncError) in
       var wanted = named.map(Set.init)
-      for id in named ?? [] { wanted?.insert(try transaction.present(id)) }
-      return try transaction.makeDue(type) { [wanted] in
+      for id in named ?? [] { wanted?.insert(try batch.transaction.present(id)) }
+      let due = try batch.transaction.makeDue(type) { [wanted] in
         $0.state != .waiting && !$0.isDraft && wanted?.contains($0.id) ?? true
       }
+      for id in due { batch.writer.changed.insert(id) }
     }
   }
 

@@ -45,7 +45,7 @@ extension SyncSession {
     // Mostly no edit is left after a push.
     for pending in try await pendingEdits(of: entities) {
       let isAny = try await write { (transaction) throws(SyncError) in
-        try transaction.makeDue(pending.type, where: \.mayBeAccepted)
+        try !transaction.makeDue(pending.type, where: \.mayBeAccepted).isEmpty
       }
       if isAny { reconsidered.append(pending) }
     }
@@ -56,16 +56,16 @@ extension SyncSession {
 extension StoreTransaction {
   /// Makes the next push send some edits of a type, whatever they wait for.
   ///
-  /// - Returns: Whether there are such edits.
+  /// - Returns: The records with such edits.
   func makeDue(
     _ type: RecordType, where isChosen: (OutboxEntry) -> Bool
-  ) throws(SyncError) -> Bool {
-    var isAny = false
+  ) throws(SyncError) -> [RecordID] {
+    var due: [RecordID] = []
     var portions = self.portions(outbox: type)
     while let entries = try portions.next() {
       let chosen = entries.filter(isChosen)
       if chosen.isEmpty { continue }
-      isAny = true
+      due += chosen.map(\.id)
       try queue(
         chosen.map { entry in
           var entry = entry
@@ -77,7 +77,7 @@ extension StoreTransaction {
           return entry
         })
     }
-    return isAny
+    return due
   }
 }
 

@@ -136,15 +136,15 @@ struct Collapse: Sendable {
     return count
   }
 
-  /// Gives the edits of losers that the remote has deleted to their winners.
+  /// Gives the pending edits of losers to their winners, as the type's policy decides.
   private func inherit(
     _ plan: CollapsePlan, _ referrers: Referrers, by settler: EditSettler,
     into drafts: inout [RecordID: RecordDraft]
   ) throws(SyncError) -> [Conflict] {
     var conflicts: [Conflict] = []
     for election in plan.elections {
-      for loser in election.losers where loser.deletion != nil {
-        guard let edit = plan.pending[loser.id] else { continue }
+      for loser in election.losers {
+        guard let edit = plan.pending[loser.id], edit.author == .app else { continue }
         let winner = election.winner
         var draft = if let draft = drafts[winner.id] { draft } else { try RecordDraft(winner.record) }
         guard let conflict = draft.inherit(edit, over: winner.stamp, by: settler, referrers: referrers) else {

@@ -68,6 +68,19 @@ struct AccessTests {
     }
   }
 
+  @Test func aRetryIsToldToObservers() async throws {
+    let world = try await world(.readWrite)
+    world.remote.rule(.refused(reason: "no rights"), on: "meters", "m")
+    try await world.write("meters", "m")
+    _ = try await world.engine.push()
+    let told = edits(of: id, told: world)
+    try await world.engine.edits.retry("meters")
+    #expect(edits(of: id, told: world) == told + 1)
+    // There is nothing left to make due.
+    try await world.engine.edits.retry("meters")
+    #expect(edits(of: id, told: world) == told + 1)
+  }
+
   // MARK: Drafts
 
   /// How often observers were told that a record's edit has changed.

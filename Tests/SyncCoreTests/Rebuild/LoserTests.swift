@@ -63,6 +63,35 @@ struct LoserTests {
     #expect(world.here() == world.there())
   }
 
+  private enum Fate: CaseIterable { case draft, refusal, neither }
+
+  /// What the app has kept back, or the remote has refused, goes neither unheard nor unsent.
+  @Test(arguments: Fate.allCases, [LastWriteWins() as any MergePolicy, FieldwiseLastWriteWins()])
+  private func giveTheirEditsToTheirWinners(_ fate: Fate, _ policy: any MergePolicy) async throws {
+    let world = try await PushWorld(Self.entities, edits: EditOptions(policy: policy))
+    for key in ["a", "b"] { world.remote.upsert("meters", key, #"{"mac":"1","\#(key)":1}"#) }
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(1))
+    try await world.write("meters", "a", ["note": #""mine""#])
+    let id = RecordID(type: "meters", key: "a")
+    if fate == .draft { try await world.engine.edits.hold(id) }
+    if fate == .refusal {
+      world.remote.rule(.refused(reason: "no rights"), on: "meters", "a")
+      _ = try await world.engine.push()
+      world.remote.rule(nil, on: "meters", "a")
+    }
+    world.clock.advance(by: .seconds(1))
+    try await world.write("meters", "b", ["b": "2"])
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    let conflict = try #require(try await world.engine.edits.conflicts().first)
+    #expect(conflict.local.content.payload.map { String(decoding: $0.bytes, as: UTF8.self) }?.contains("mine") == true)
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["b"])
+    #expect(world.there()["b"]?.contains("mine") == (policy is FieldwiseLastWriteWins))
+    #expect(world.here() == world.there())
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func goWithAWinnerThatTheAppDeletes() async throws {
     let world = try await world()
     _ = try await world.engine.sync()
