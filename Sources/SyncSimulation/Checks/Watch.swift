@@ -257,11 +257,18 @@ final class Watch: Sendable {
         ledger.report(.replication, "\(incarnation) forgets the version of \(id)", about: [id])
         continue
       }
-      if new.version < state.version, versions != .latestFetched, !isOfNewLife(before.outbox[id]) {
+      if new.version < state.version, versions != .latestFetched, !isOfNewLife(before.outbox[id]),
+        !(state.isDeleted && isOfNextAccount(after.outbox[id]))
+      {
         ledger.report(
           .replication, "\(incarnation) sets \(id) back from \(state.version) to \(new.version)", about: [id])
       }
     }
+  }
+
+  /// Whether an edit makes a record that a person makes anew whose store had forgotten another one.
+  private func isOfNextAccount(_ entry: OutboxEntry?) -> Bool {
+    entry?.base == OutboxEntry.Base.none && ledger.sights[.accountForgotten] != nil
   }
 
   /// Whether an edit may have reached a wiped or exchanged remote.
