@@ -66,7 +66,8 @@ struct TypedOverlay {
     _ new: FieldMap, since origin: FieldMap?, _ stored: FieldMap, in laid: inout FieldMap,
     unless isReadable: (FieldMap) -> Bool
   ) {
-    let paths = origin.map { clashingObjects(of: new, with: stored, since: $0) } ?? disjointObjects(new, stored)
+    let paths =
+      origin.map { clashingObjects(of: new, with: stored, since: $0) } ?? disjointObjects(new, stored)
     let merged = laid
     for path in paths { laid[path] = new[path] }
     let whole = laid
@@ -92,7 +93,8 @@ struct TypedOverlay {
       if fields.contains(where: { Clash($0, inner.own, inner.new, inner.stored, inner.origin) == nil }) {
         return [[field]]
       }
-      return overlay.clashingObjects(of: inner.new, with: inner.stored, since: inner.origin).map { [field] + $0 }
+      let deeper = overlay.clashingObjects(of: inner.new, with: inner.stored, since: inner.origin)
+      return deeper.map { [field] + $0 }
     }
   }
 
