@@ -84,7 +84,8 @@ struct LoserTests {
     try await world.write("meters", "b", ["b": "2"])
     try await world.engine.rebuildDuplicates(of: "meters", version: 1)
     let conflict = try #require(try await world.engine.edits.conflicts().first)
-    #expect(conflict.local.content.payload.map { String(decoding: $0.bytes, as: UTF8.self) }?.contains("mine") == true)
+    let local = conflict.local.content.payload.map { String(decoding: $0.bytes, as: UTF8.self) }
+    #expect(local?.contains("mine") == true)
     for _ in 0..<2 { _ = try await world.engine.sync() }
     #expect(world.there().keys.sorted() == ["b"])
     #expect(world.there()["b"]?.contains("mine") == (policy is FieldwiseLastWriteWins))
