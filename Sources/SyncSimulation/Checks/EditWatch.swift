@@ -140,9 +140,12 @@ final class EditWatch: Sendable {
   }
 
   /// No conflict is with the copy that the edit was made on, whatever members differ in each answer.
+  ///
+  /// The winner of duplicates inherits the edit of another record, in whose conflict it is the other side.
   private func checkBase(of conflict: Conflict, _ before: StoreView, _ incarnation: Incarnation) {
     guard remote.capabilities.versions == .perChange,
-      case .copy(let base)? = before.outbox[conflict.id]?.base,
+      let entry = before.outbox[conflict.id], entry.edit.stamp == conflict.local.stamp,
+      case .copy(let base) = entry.base,
       case .upsert(let copy) = conflict.remote, copy.version == base.version, copy.entityTag == base.entityTag
     else { return }
     ledger.report(
