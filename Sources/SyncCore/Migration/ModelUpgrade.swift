@@ -161,3 +161,39 @@ extension RunEnvironment {
     }
   }
 }
+
+// An upgrade converts the bases of edits too, which a sink compares with what the remote has: a member that
+// the upgrade has made would count as known there, and would not be sent.
+extension RunEnvironment {
+  /// Returns a change as a sink gets it: on a base of which no member is known to be at the remote, if an
+  /// upgrade has converted it.
+  ///
+  /// The fields that the remote manages stay, because sinks compare versions by them. Without a version, the
+  /// base is all that shows another client's write: see ``onRemoteForm(_:after:)``.
+  func onRemoteForm(_ change: OutgoingChange) -> OutgoingChange {
+    guard change.content != .deletion, case .copy(var base) = change.base, !base.version.isUndated,
+      let entity = schema[change.id.type], upgrades.concern(entity.type),
+      let version = try? entity.schemaVersion(of: base.payload), version < base.schemaVersion,
+      let members = try? FieldMap(base.payload)
+    else { return change }
+    var known = FieldMap()
+    for field in entity.remote.serverManagedFields { known[field] = members[field] }
+    base.payload = known.payload
+    var change = change
+    change.base = .copy(base)
+    return change
+  }
+
+  /// Returns a change on the copy with which it is said to be in conflict, if that copy is its base as it was
+  /// before the upgrade.
+  func onRemoteForm(_ change: OutgoingChange, after outcome: PushOutcome) -> OutgoingChange? {
+    guard case .conflict(.upsert(let copy)?) = outcome, case .copy(let base) = change.base,
+      copy.payload != base.payload, let entity = schema[change.id.type],
+      let converted = try? upgrades.converted(copy, entity),
+      converted.payload.hasSameMembers(as: base.payload)
+    else { return nil }
+    var change = change
+    change.base = .copy(copy)
+    return change
+  }
+}

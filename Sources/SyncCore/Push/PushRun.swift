@@ -209,13 +209,7 @@ struct PushRun {
       }
       return machine.prepared(prepared.entries, resent: prepared.resent)
     case .send(let changes, let isGroup):
-      session.progress.pushed.requests += 1
-      let schema = session.schema
-      let result = await session.environment.request { () throws(SyncError) in
-        isGroup
-          ? try await sink.push(atomically: changes, entities: schema)
-          : try await sink.push(changes, entities: schema)
-      }
+      let result = await send(changes, isGroup: isGroup, in: &session)
       if session.isStopped { return nil }
       switch result {
       case .success(let answers):
@@ -238,6 +232,47 @@ struct PushRun {
       return session.isStopped ? nil : machine.roomMade(wasMade)
     case .finish, .fail:
       return nil
+    }
+  }
+
+  /// Sends changes, and those once more whose only conflict is that an upgrade has converted their bases.
+  private func send(
+    _ changes: [OutgoingChange], isGroup: Bool, in session: inout SyncSession
+  ) async -> Result<[PushOutcome], SyncError> {
+    let environment = session.environment
+    let result = await push(changes.map(environment.onRemoteForm), isGroup: isGroup, in: &session)
+    guard case .success(var outcomes) = result, outcomes.count == changes.count, !session.isStopped else {
+      return result
+    }
+    var repeated: [(place: Int, change: OutgoingChange)] = []
+    for (place, change) in changes.enumerated() {
+      guard let again = environment.onRemoteForm(change, after: outcomes[place]) else { continue }
+      repeated.append((place, again))
+    }
+    if repeated.isEmpty { return result }
+    if isGroup {
+      var group = changes.map(environment.onRemoteForm)
+      for (place, change) in repeated { group[place] = change }
+      return await push(group, isGroup: true, in: &session)
+    }
+    // After a failure, the next push sends them again.
+    if case .success(let answers) = await push(repeated.map(\.change), isGroup: false, in: &session),
+      answers.count == repeated.count
+    {
+      for (answer, (place, _)) in zip(answers, repeated) { outcomes[place] = answer }
+    }
+    return .success(outcomes)
+  }
+
+  private func push(
+    _ changes: [OutgoingChange], isGroup: Bool, in session: inout SyncSession
+  ) async -> Result<[PushOutcome], SyncError> {
+    session.progress.pushed.requests += 1
+    let (sink, schema) = (sink, session.schema)
+    return await session.environment.request { () throws(SyncError) in
+      isGroup
+        ? try await sink.push(atomically: changes, entities: schema)
+        : try await sink.push(changes, entities: schema)
     }
   }
 
