@@ -333,10 +333,10 @@ struct RESTEdit: Sendable {
     _ response: HTTPResponse, during operation: String
   ) async throws(SyncError) -> PushOutcome {
     if change.content == .deletion {
-      if case .tombstone(let tombstone)? = try await records.look(at: change.id.key, during: operation)?
-        .change
-      {
-        return .accepted(.tombstone(tombstone))
+      switch try await records.look(at: change.id.key, during: operation)?.change {
+      case .tombstone(let tombstone)?: return .accepted(.tombstone(tombstone))
+      case .upsert(let record)? where isBase(record): return withoutEffect(response)
+      case .upsert?, .malformed?, nil: break
       }
       return .accepted(.tombstone(deletion(at: response.headers["Date"].flatMap(HTTPDate.timestamp))))
     }
@@ -348,8 +348,17 @@ struct RESTEdit: Sendable {
     // The API may store it in another form, or keep a member that was removed. Another attempt would
     // not help: what it has now is what became of the edit.
     return try await settledByLook(removedFrom: nil, during: operation) { current in
-      if case .upsert(let record)? = current { .accepted(.upsert(record)) } else { .retryLater(after: nil) }
+      guard case .upsert(let record)? = current else { return .retryLater(after: nil) }
+      return isBase(record) ? withoutEffect(response) : .accepted(.upsert(record))
     }
+  }
+
+  /// The outcome of a write that the server accepted, while it shows the record as it was before.
+  ///
+  /// It may do its work later, or answer from an older copy, so the next attempt looks again.
+  private func withoutEffect(_ response: HTTPResponse) -> PushOutcome {
+    if !change.mayHaveArrived { return .unknown(reason: nil) }
+    return .refused(reason: "The server answered \(response.status) twice, and shows the record unchanged.")
   }
 
   /// Looks at the record again: it holds what was sent, or another client's state.

@@ -24,7 +24,8 @@ struct RESTSinkTests {
   }
 
   private static func push(
-    _ json: String?, on base: String = stored, write: String = "PUT", answeredBy answers: [HTTPResponse]
+    _ json: String?, on base: String = stored, write: String = "PUT", answeredBy answers: [HTTPResponse],
+    again: Bool = false
   ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
     let transport = ScriptedTransport(answers)
     let api =
@@ -35,7 +36,7 @@ struct RESTSinkTests {
     let change = OutgoingChange(
       id: id, content: json.map { .upsert(payload($0), schemaVersion: 1) } ?? .deletion,
       base: .copy(record), key: IdempotencyKey("a"),
-      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
+      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"), mayHaveArrived: again)
     let outcomes = try await RESTSink(source).push([change], entities: SyncSchema(Entity("items")))
     #expect(transport.unread == 0)
     return (outcomes.first, transport.requests)
@@ -134,6 +135,22 @@ struct RESTSinkTests {
       Self.answer(stored))
     #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
     #expect(Self.accepted(outcome) == stored)
+  }
+
+  /// A server that does its work later, answers from an older copy, or ignores the member: the edit must not
+  /// be over while the record is as it was.
+  @Test(
+    arguments: [#"{"id":"a","name":"E","nickname":"B","home":{"city":"C","street":"D"}}"#, nil],
+    [200, 202, 204])
+  func anAcceptedEditWithoutEffectIsNotOver(_ edit: String?, _ status: Int) async throws {
+    let answers = [Self.answer(Self.stored), Self.answer("", status: status), Self.answer(Self.stored)]
+    #expect(try await Self.push(edit, answeredBy: answers).outcome == .unknown(reason: nil))
+    guard case .refused(let reason)? = try await Self.push(edit, answeredBy: answers, again: true).outcome
+    else {
+      Issue.record("It is not refused.")
+      return
+    }
+    #expect(reason.contains("\(status)") && reason.contains("unchanged"))
   }
 
   /// A rule of the API that the edit breaks: the record is as it was.
