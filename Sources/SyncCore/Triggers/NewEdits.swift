@@ -18,15 +18,16 @@ struct NewEdits {
   /// What waits before the first look is pushed with whatever sync comes first.
   func follow(_ report: () -> Void) async {
     var newest: EditStamp?
+    var named: [RecordID] = []
     var look = await watch.look()
     var isFirst = true
     while !Task.isCancelled {
       do throws(SyncError) {
-        if let stamp = try await newestStamp(after: newest) {
-          newest = stamp
-          if !isFirst { report() }
-        }
-        isFirst = false
+        let stamp = try await newestStamp(after: newest)
+        let isNew = if stamp == nil { try await isAnyDue(named) } else { true }
+        newest = stamp ?? newest
+        if isNew, !isFirst { report() }
+        (isFirst, named) = (false, [])
       } catch {
         // The next commit looks again.
       }
@@ -34,8 +35,18 @@ struct NewEdits {
       while !isNews, !Task.isCancelled {
         let awakening = await watch.wait(after: look, ignoresOwn: true)
         isNews = awakening.isByOthers || awakening.events.contains(where: \.mayBeEdit)
+        named += awakening.events.flatMap(\.edited)
       }
       look = await watch.look()
+    }
+  }
+
+  /// Whether an edit of one of some records is due: a draft that was let go, and a default, may be older than
+  /// edits of other records.
+  private func isAnyDue(_ ids: [RecordID]) async throws(SyncError) -> Bool {
+    if ids.isEmpty { return false }
+    return try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.outbox(for: ids).contains { $0.author == .app && $0.state == .waiting && $0.sent == nil }
     }
   }
 
@@ -65,5 +76,10 @@ extension SyncEvent {
     case .edited, .lost: true
     default: false
     }
+  }
+
+  /// The records of which the event tells that they were edited.
+  fileprivate var edited: [RecordID] {
+    if case .edited(.records(let ids)) = self { ids } else { [] }
   }
 }

@@ -24,6 +24,33 @@ struct EditTriggerTests {
     #expect(world.remote.records(of: "teams").count == 2)
   }
 
+  @Test func pushesADraftThatIsOlderThanOtherEdits() async throws {
+    let world = try await CoordinatorWorld(pushes: true)
+    let draft = RecordID(type: "teams", key: "a")
+    await world.running {
+      try? await world.engine.edits.upsert(Team(id: "a", name: "A"))
+      try? await world.engine.edits.hold(draft)
+      world.time.pass(until: .seconds(5))
+      try? await world.engine.edits.upsert(Team(id: "b", name: "B"))
+      world.time.pass(until: .seconds(60))
+      #expect(world.remote.records(of: "teams").map(\.key) == ["b"])
+      try? await world.engine.edits.release(draft)
+      world.time.pass(until: .seconds(120))
+    }
+    #expect(world.remote.records(of: "teams").map(\.key) == ["a", "b"])
+  }
+
+  @Test func pushesADefaultOfATypeThatWasPulled() async throws {
+    let world = try await CoordinatorWorld(pushes: true)
+    await world.running {
+      try? await world.engine.edits.upsert(Team(id: "b", name: "B"))
+      world.time.pass(until: .seconds(60))
+      _ = try? await world.engine.edits.seed(Team(id: "a", name: "A"))
+      world.time.pass(until: .seconds(120))
+    }
+    #expect(world.remote.records(of: "teams").map(\.key) == ["a", "b"])
+  }
+
   @Test func leavesEditsAloneIfToldSo() async throws {
     let world = try await CoordinatorWorld(options: .init(pushesEdits: false), pushes: true)
     await world.running {
