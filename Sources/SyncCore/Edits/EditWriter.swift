@@ -67,8 +67,12 @@ struct EditWriter {
     let content = try change(shown ?? hidden).keepingImmutable(shown ?? hidden, entity)
       .keepingImmutable(pending?.base.record, entity)
     if let hidden, content.isShown(by: hidden) { return try showAgain(hidden, entity) }
-    if shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
-    let base = if let pending { pending.baseOfNextEdit } else { try base(of: id, shown: shown ?? hidden) }
+    let isLocal = if let shown, pending == nil { try wasLocal(shown, entity) } else { false }
+    if !isLocal, shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
+    let base: OutboxEntry.Base =
+      if let pending { pending.baseOfNextEdit } else if isLocal { .none } else {
+        try base(of: id, shown: shown ?? hidden)
+      }
     let entry = entry(for: content, of: id, entity, on: base, after: pending)
     try check(entry, entity)
     if hidden != nil { try transaction.release([.record(id)]) }
@@ -323,6 +327,14 @@ struct EditWriter {
     listed[type] = isListed
     if isListed { try ListingGap.open(for: type, in: transaction) }
     return isListed
+  }
+
+  /// Whether a record was made while its type was ``Entity/Access/local``, so that no remote ever had it.
+  ///
+  /// A bundled record has no version either, but its type has a checkpoint.
+  private func wasLocal(_ shown: Record, _ entity: Entity) throws(SyncError) -> Bool {
+    guard shown.version == .unversioned, entity.access != .local else { return false }
+    return try transaction.checkpoint(for: entity.type) == nil
   }
 
   func base(of id: RecordID, shown: Record?) throws(SyncError) -> OutboxEntry.Base {

@@ -59,6 +59,30 @@ struct AccessTests {
     #expect(try await world.engine.status().map(\.type) == ["teams"])
   }
 
+  /// The remote has none of them, so that a listing would remove them as deleted there.
+  @Test(arguments: [["name": "1"], ["name": "2"]])
+  func theRecordsOfAFormerlyLocalTypeAreSentOnceTheyAreWrittenAgain(_ members: [FieldName: String])
+    async throws
+  {
+    let local = try await world(.local)
+    try await local.write("meters", "m")
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Entity("meters")), store: local.store, source: local.remote, sink: local.remote,
+      clock: local.clock)
+    try await engine.edits.perform { [id] (batch) throws(SyncError) in
+      try batch.set(id) { (fields) throws(SyncError) in
+        for (name, value) in members { fields[name] = Array(value.utf8)[...] }
+      }
+    }
+    for _ in 1...2 { _ = try await engine.sync() }
+    let wanted = ["m": #"{"name":\#(members["name"] ?? "")}"#]
+    #expect(local.there() == wanted && local.here() == wanted)
+    // From then on, an equal value is no edit.
+    let effects = local.remote.pushCounters.effects
+    try await engine.edits.perform { [id] (batch) throws(SyncError) in try batch.set(id) { _ in } }
+    #expect(try await local.outbox().isEmpty && local.remote.pushCounters.effects == effects)
+  }
+
   @Test func aSyncedTypeCannotNeedALocalOne() {
     #expect {
       try SyncSchema(
