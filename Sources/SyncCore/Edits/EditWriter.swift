@@ -73,7 +73,10 @@ struct EditWriter {
       if let pending { pending.baseOfNextEdit } else if isLocal { .none } else {
         try base(of: id, shown: shown ?? hidden)
       }
-    let entry = entry(for: content, of: id, entity, on: base, after: pending)
+    var entry = entry(for: content, of: id, entity, on: base, after: pending)
+    if let pending, pending.undoes(content, entity), let copy = pending.base.record {
+      entry.edit.content = .upsert(copy.payload, schemaVersion: copy.schemaVersion)
+    }
     try check(entry, entity)
     if hidden != nil { try transaction.release([.record(id)]) }
     var batch = Batch()

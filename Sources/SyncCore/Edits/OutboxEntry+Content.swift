@@ -42,6 +42,19 @@ extension OutboxEntry {
   }
 }
 
+extension OutboxEntry {
+  /// Whether an edit on top of this one, which was not sent, leads back to the base but for the stamp.
+  ///
+  /// A stamp in a field of the app's choice is the only trace of what was done and undone.
+  func undoes(_ content: Edit.Content, _ entity: Entity) -> Bool {
+    guard sent == nil, case .field(let field) = entity.stamping, case .upsert(let payload, _) = content,
+      let copy = base.record, var ours = try? FieldMap(payload), let theirs = try? FieldMap(copy.payload)
+    else { return false }
+    ours[field] = theirs[field]
+    return copy.payload.hasSameMembers(as: ours.payload)
+  }
+}
+
 extension OutboxEntry.Base {
   /// Returns the row without a pending edit: the last remote state, byte for byte.
   func row(of id: RecordID, _ entity: Entity) -> EditSettlement.Row {

@@ -37,6 +37,21 @@ struct LocalEditTests {
     return world
   }
 
+  /// The stamp in a field of the app's choice is the only trace, and would win over another client's edit.
+  @Test func anEditThatIsUndoneIsNotSent() async throws {
+    let world = try await PushWorld([Entity("meters", stampField: "edited")])
+    try await world.write("meters", "m")
+    _ = try await world.engine.sync()
+    let before = world.here()
+    try await world.write("meters", "m", ["name": "2"])
+    try await world.write("meters", "m")
+    #expect(try await world.outbox().isEmpty && world.here() == before)
+    world.remote.upsert("meters", "m", #"{"name":3}"#)
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"name":3}"#])
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
   @Test func areSeenAtOnceAndWaitInTheOutbox() async throws {
     let world = try await synced()
     let changes = world.engine.changes()
