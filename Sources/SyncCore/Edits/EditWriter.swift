@@ -155,9 +155,9 @@ struct EditWriter {
     let stamp = clock.stamp(at: now, after: seen, bound: maximumClockSkew)
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
-    // A draft stays one, and so does what another account's person has written. A rebuild gives it to the
-    // winner; the loser's deletion is its own.
-    if let former, former.isHeldByTheApp, author == .app || content != .deletion {
+    // A draft stays one, and so does what another account's person has written. Of a deleted record there is
+    // nothing to keep back as a draft, and what a rebuild deletes has given its edit to the winner.
+    if let former, former.isHeldByTheApp, content != .deletion || author == .app && !former.isDraft {
       entry.state = former.state
     }
     // What was sent goes first and unchanged, so its attempts still count.

@@ -132,6 +132,20 @@ struct AccessTests {
     #expect(world.there() == ["m": #"{"name":2}"#] && world.there("readings").count == 1)
   }
 
+  /// Nothing of the record is left to be kept back.
+  @Test func aDeletionEndsADraft() async throws {
+    let world = try await world(.readWrite)
+    world.remote.upsert("meters", "m", #"{"name":1}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m", ["name": "2"])
+    try await world.engine.edits.hold(id)
+    try await world.delete("meters", "m")
+    #expect(try await world.engine.edits.waiting("meters").map(\.wait) == [.push])
+    _ = try await world.engine.sync()
+    #expect(world.there().isEmpty && world.here().isEmpty)
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func aDraftMeetsWhatOthersWrite() async throws {
     let world = try await world(.readWrite)
     world.remote.upsert("meters", "m", #"{"name":1,"note":1}"#)
