@@ -177,7 +177,7 @@
           ("enable_mergejoin", "off"), ("enable_bitmapscan", "off"),
         ]
       // The server plans a lookup by key five times, and then keeps its plan, because planning takes
-      // longer than the lookup. Statements with a condition are not kept.
+      // longer than the lookup. So it does with queries, unless they take long: ``KeptPlans``.
       case .reading, .listening: break
       }
       return parameters

@@ -10,17 +10,47 @@
       if limit == 0 { return [] }
       let compiled = CompiledQuery(query, in: table)
       guard compiled.isWhole else { return try records(query, in: table, compiled, limit: limit ?? .max) }
-      var parameters = compiled.parameters
-      var sql = "SELECT \(table.recordColumns) FROM \(table.name) AS r WHERE \(compiled.condition)"
-      sql += " ORDER BY \(compiled.order)"
-      if let limit {
-        parameters.add(Int64(limit))
-        sql += " LIMIT $\(parameters.count)::bigint"
+      var rest = "FROM \(table.name) AS r WHERE \(compiled.condition) ORDER BY \(compiled.order)"
+      // As a parameter, the limit would be unknown to a plan that is kept.
+      if let limit { rest += " LIMIT \(limit)" }
+      if let rows = try readAlone(
+        { table.alone(rest, writer: $0) }, compiled.parameters, during: "reading \(query.type)")
+      {
+        var records: [Record] = []
+        records.reserveCapacity(rows.count - 1)
+        for row in rows where !row.isOfHeader {
+          records.append(row.record(of: table, from: StoreHeader.columnCount))
+        }
+        return records
       }
       // A plan of its own for each query: what a condition selects depends on its values.
       let rows = try connection.query(
-        Statement(sql, parameters, isKept: query.condition == nil), during: "reading \(query.type)")
+        Statement(
+          "SELECT \(table.recordColumns) \(rest)", compiled.parameters, isKept: query.condition == nil),
+        during: "reading \(query.type)")
       return rows.map { $0.record(of: table) }
+    }
+
+    /// Runs a query in one statement with the header, if nothing was read before.
+    ///
+    /// - Parameter sql: The statement, whose parameter with a number is the store's writer.
+    private func readAlone(
+      _ sql: (_ writer: Int) -> String, _ parameters: Parameters, during operation: @autoclosure () -> String
+    ) throws(SyncError) -> ResultRows? {
+      let start = ContinuousClock.now
+      var kept: String?
+      let rows = try connection.readAlone(
+        .query,
+        { writer in
+          var parameters = parameters
+          parameters.add(bytes: writer)
+          let sql = sql(parameters.count)
+          let isKept = connection.memory.plans.keeps(sql)
+          if isKept { kept = sql }
+          return Statement(sql, parameters, isKept: isKept)
+        }, during: operation())
+      if let kept { connection.memory.plans.note(kept, took: ContinuousClock.now - start) }
+      return rows
     }
 
     func count(_ query: Query) throws(SyncError) -> Int {
@@ -29,10 +59,15 @@
       all.order = []
       let compiled = CompiledQuery(all, in: table)
       guard compiled.isWhole else { return try records(all, in: table, compiled, limit: .max).count }
+      let sql = "SELECT count(*) FROM \(table.name) AS r WHERE \(compiled.condition)"
+      if let rows = try readAlone(
+        { "SELECT h.*, (\(sql)) FROM (\(StoreHeader.sql(writer: $0))) AS h" }, compiled.parameters,
+        during: "counting \(query.type)")
+      {
+        return Int(rows.first?.integer(StoreHeader.columnCount) ?? 0)
+      }
       let rows = try connection.query(
-        Statement(
-          "SELECT count(*) FROM \(table.name) AS r WHERE \(compiled.condition)", compiled.parameters,
-          isKept: query.condition == nil), during: "counting \(query.type)")
+        Statement(sql, compiled.parameters, isKept: query.condition == nil), during: "counting \(query.type)")
       return Int(rows.first?.integer(0) ?? 0)
     }
 

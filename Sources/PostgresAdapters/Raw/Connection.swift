@@ -160,8 +160,8 @@
     {
       let start = transaction.start
       if start == nil, pending.isEmpty, statements.isEmpty { return [] }
-      if transaction.isAloneRead {
-        memory.forecast.countMiss()
+      if let kind = transaction.aloneRead {
+        memory.forecasts.countMiss(kind)
         throw outdate()
       }
       let waiting = pending
@@ -182,7 +182,7 @@
         if statements.isEmpty { try pipeline.push() }
         return numbers
       }
-      if let start, let row { try compare(start, with: try result(of: row, during: operation())) }
+      if let start, let row { try compare(start, with: try result(of: row, during: operation()).first) }
       return numbers
     }
 

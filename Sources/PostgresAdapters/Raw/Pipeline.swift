@@ -28,6 +28,8 @@
     private var kept: [String: Kept] = [:]
     /// After so many uses a statement is planned anew: its table may have grown since.
     private static let mostUses = 200
+    /// The most statements that are kept: an app's queries may be of any number of forms.
+    private static let mostKept = 256
     private var nextName = 0
     private var nextNumber = 0
     private var expected: ArraySlice<Expected> = []
@@ -76,9 +78,10 @@
           kept[sql] = known
           return known.name
         }
-        let forget = "DEALLOCATE \"\(known.name)\""
-        guard PQsendQueryParams(handle, forget, 0, nil, nil, nil, nil, 1) == 1 else { throw .lost }
-        expected.append(.result(number: nil))
+        try forget("\"\(known.name)\"")
+      } else if kept.count >= Self.mostKept {
+        try forget("ALL")
+        kept = [:]
       }
       nextName += 1
       let name = "\(prefix)_\(nextName)"
@@ -86,6 +89,12 @@
       kept[sql] = Kept(name: name)
       expected.append(.preparation(sql: sql))
       return name
+    }
+
+    private mutating func forget(_ names: String) throws(PostgresFailure) {
+      let sql = "DEALLOCATE \(names)"
+      guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw .lost }
+      expected.append(.result(number: nil))
     }
 
     /// Ends a part, and passes it on without waiting for results.

@@ -13,8 +13,10 @@
     let name: String
     /// The columns of a record, in the order that ``ResultRow/record(of:from:)`` reads.
     let recordColumns: String
+    /// The same columns, one by one.
+    private let columns: [String]
     /// The number of the columns of a record.
-    let recordColumnCount: Int
+    var recordColumnCount: Int { columns.count }
     /// The condition for rows that the current or last listing has written.
     let isWritten: String
     /// The condition for rows that have a mark in `marks`, where few rows are read.
@@ -48,8 +50,8 @@
       let made = derived.names
       let all = given + ["digest"] + made
       let read = given + (derived.hasAllFields ? derived.readable : [])
-      recordColumns = read.map { "r.\($0)" }.joined(separator: ", ")
-      recordColumnCount = read.count
+      columns = read.map { "r.\($0)" }
+      recordColumns = columns.joined(separator: ", ")
       let type = entity.type.rawValue.split(separator: "'").joined()
       let round = "(SELECT round FROM entities WHERE type = '\(type)')"
       isWritten = "r.round = \(round)"
@@ -92,18 +94,17 @@
         JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
         """
       let header = "(\(StoreHeader.sql)) AS h"
-      func nulls(_ count: Int) -> String { Array(repeating: "NULL", count: count).joined(separator: ", ") }
       alone = (
         """
         SELECT h.*, \(recordColumns) FROM \(header) LEFT JOIN \(name) AS r \
         ON r.id = $2::bytea AND r.rest = $3::bytea AND r.payload IS NOT NULL
         """,
-        """
-        SELECT h.*, \(nulls(read.count + 1)) FROM \(header) UNION ALL \
-        SELECT \(nulls(StoreHeader.columnCount)), \(recordColumns), k.n \
-        FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
-        JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL ORDER BY 1 NULLS LAST
-        """
+        StoreHeader.sql(
+          writer: 1, above: columns + ["k.n"],
+          """
+          FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
+          JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
+          """)
       )
       let versions = "unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[])"
       touch = """
@@ -122,13 +123,22 @@
 
     /// Reads the store's header, and in the columns behind it the records of some ids of the type.
     ///
-    /// For several ids, a record's place follows, from one on. The header then has the first row alone.
+    /// For several ids, a record's place follows, from one on. The header then has a row of its own.
     /// Without a record these columns are null.
     func alone(_ ids: [RecordID], writer: [UInt8]) -> Statement {
       Statement(ids.count == 1 ? alone.one : alone.several) {
         $0.add(bytes: writer)
         if ids.count == 1 { $0.add(StoredKey(ids[0].key)) } else { $0.add(keys: ids, at: Array(ids.indices)) }
       }
+    }
+
+    /// Reads the store's header, and in rows of their own behind its columns what a query selects.
+    ///
+    /// - Parameters:
+    ///   - place: The number of the parameter with the store's writer.
+    ///   - rest: What follows the columns in the query.
+    func alone(_ rest: String, writer place: Int) -> String {
+      StoreHeader.sql(writer: place, above: columns, rest)
     }
 
     static func name(of type: RecordType) -> String { StoredName.of(type.rawValue, prefix: "rows_") }

@@ -26,10 +26,10 @@
           assume(
             header, using: [], begin: beginning(Self.isolated),
             readHeader: StoreHeader.statement(settings.writer),
-            context, mayReadAlone: memory.forecast.isAlone)
+            context, mayReadAlone: true)
           let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
           guard let start = transaction.start else {
-            memory.forecast.countRead(isAlone: transaction.isAloneRead)
+            if let kind = transaction.aloneRead { memory.forecasts.countHit(kind) }
             return try endRead(result)
           }
           // A header that was read since the call began is as good as a later one.
@@ -45,7 +45,7 @@
     }
 
     private func endRead<R>(_ result: Result<R, SyncError>) throws(SyncError) -> R {
-      if case .read(let header) = transaction {
+      if case .read(let header, _) = transaction {
         cache.header = header
         return try result.get()
       }
@@ -277,7 +277,7 @@
     {
       transaction = .none
       let number = try sendAlone(statement, begin: Self.isolated, during: "reading the store")
-      let header = try header(in: result(of: number, during: "reading the store"), layout: start.layout)
+      let header = try header(in: result(of: number, during: "reading the store").first, layout: start.layout)
       cache.header = header
       return header
     }
@@ -293,7 +293,7 @@
     {
       transaction = .none
       let header = try header(
-        in: query(statement, during: "beginning a transaction"), layout: context.layout)
+        in: query(statement, during: "beginning a transaction").first, layout: context.layout)
       transaction = .begun(header)
       try refreshCatalog(header.catalog, context.declarations)
       cache.kept.enter(header.keptVersion)

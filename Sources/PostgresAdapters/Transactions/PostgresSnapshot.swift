@@ -43,7 +43,8 @@
       var records = [Record?](repeating: nil, count: ids.count)
       let places = ids.placesByType()
       if places.count == 1, let table = catalog.tables[places[0].type],
-        let rows = try connection.readAlone({ table.alone(ids, writer: $0) }, of: places[0].type)
+        let rows = try connection.readAlone(
+          .records, { table.alone(ids, writer: $0) }, during: "reading \(places[0].type)")
       {
         let start = StoreHeader.columnCount
         for row in rows where !row.isNull(start + EntityTable.payloadColumn) {

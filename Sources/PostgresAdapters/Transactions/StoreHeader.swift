@@ -27,11 +27,29 @@
     static let columnCount = 12
 
     /// Reads the header of the store whose writer is the first parameter.
-    static let sql = """
+    static let sql = sql(writer: 1)
+
+    /// Reads the header of the store whose writer is a parameter.
+    static func sql(writer place: Int) -> String {
+      """
       SELECT catalog, kept_version, position, fence, lease_ends_at, moved_to, identity, layout, \
-      (SELECT token FROM commits WHERE writer = $1), \
+      (SELECT token FROM commits WHERE writer = $\(place)::bytea), \
       (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts), \(clock), \(Session.expression) FROM store
       """
+    }
+
+    /// Reads the header, and in further rows other columns behind the header's.
+    ///
+    /// The server runs the second part whole in one process, so its rows keep their order; the header
+    /// may come between them.
+    static func sql(writer place: Int, above columns: [String], _ rest: String) -> String {
+      func nulls(_ count: Int) -> String { Array(repeating: "NULL", count: count).joined(separator: ", ") }
+      return """
+        SELECT h.*, \(nulls(columns.count)) FROM (\(sql(writer: place))) AS h UNION ALL \
+        (SELECT \(nulls(columnCount)), \(columns.joined(separator: ", ")) \(rest))
+        """
+    }
+
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
     /// Reads the header.
@@ -50,8 +68,8 @@
     /// Creates a header that no store has.
     init() {}
 
-    init(_ rows: ResultRows, layout known: Int) throws(SyncError) {
-      guard let row = rows.first else {
+    init(_ row: ResultRow?, layout known: Int) throws(SyncError) {
+      guard let row else {
         throw SyncError(.storeUnreadable, during: "reading the store", "The table store has no row.")
       }
       layout = row.integer(7)

@@ -9,7 +9,8 @@
     var cache = StoreCache()
     /// Whether other writers commit between this one's commits.
     var isContended = false
-    var forecast = ReadForecast()
+    var forecasts = ReadForecasts()
+    var plans = KeptPlans()
     /// The number of the last commit of the store's writer.
     var token: Int64 = 0
     /// The number of losses when the cache was written.

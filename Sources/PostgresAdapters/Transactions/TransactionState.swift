@@ -7,7 +7,7 @@
   /// that begin it go to the server with its first own statement. What the body used of the header
   /// is then compared with the header as the transaction finds it. If they differ, the transaction
   /// is outdated, and runs again. A body that needs no statement costs one in place of three, and so
-  /// does one that reads records of one type by their ids, once.
+  /// does one that reads once: records of one type by their ids, or the answer to a query.
   enum TransactionState {
     /// There is none.
     case none
@@ -15,8 +15,9 @@
     case assumed(TransactionStart)
     /// The server has begun the transaction, and read the header.
     case begun(StoreHeader)
-    /// One statement has read the header and some records. Nothing more can be read with them.
-    case read(StoreHeader)
+    /// One statement has read the header and what the body asked for first. Nothing more can be read
+    /// with them.
+    case read(StoreHeader, ReadForecasts.Kind)
     /// The body saw something that another transaction had changed.
     case outdated
 
@@ -27,8 +28,9 @@
 
     var isAssumed: Bool { start != nil }
 
-    var isAloneRead: Bool {
-      if case .read = self { true } else { false }
+    /// What was read in one statement with the header.
+    var aloneRead: ReadForecasts.Kind? {
+      if case .read(_, let kind) = self { kind } else { nil }
     }
 
     var isOutdated: Bool {
@@ -47,27 +49,53 @@
     /// What the body has used of the header.
     var used: StoreHeader.Parts
     var layout: Int
-    /// Whether the first records may be read without a transaction.
+    /// Whether what is read first may be read without a transaction.
     var mayReadAlone = false
   }
 
-  /// Whether the next read is expected to be over with its first records, as most were lately.
-  struct ReadForecast {
-    private var misses = 0
-    private var pause = 0
-
-    var isAlone: Bool { pause == 0 }
-
-    /// Counts a read that was over with its first records, or that began a transaction.
-    mutating func countRead(isAlone: Bool) {
-      if isAlone { misses = 0 } else if pause > 0 { pause -= 1 }
+  /// Whether a read is expected to be over with what it reads first, as most were lately.
+  struct ReadForecasts {
+    /// What a read begins with.
+    enum Kind {
+      case records
+      case query
     }
 
-    /// Counts a read that had its first records alone and went on, so that it has to run again.
-    mutating func countMiss() {
-      misses = min(misses + 1, 8)
-      pause = 1 << misses
+    private struct Forecast {
+      var misses = 0
+      var pause = 0
     }
+
+    private var records = Forecast()
+    private var query = Forecast()
+
+    private subscript(kind: Kind) -> Forecast {
+      get { kind == .records ? records : query }
+      set { if kind == .records { records = newValue } else { query = newValue } }
+    }
+
+    /// Whether the next read that begins so is expected to be over then; counts it.
+    mutating func isNextAlone(_ kind: Kind) -> Bool {
+      if self[kind].pause == 0 { return true }
+      self[kind].pause -= 1
+      return false
+    }
+
+    /// Counts a read that was over.
+    ///
+    /// A read that runs again costs about twice what one saves.
+    mutating func countHit(_ kind: Kind) { self[kind].misses = max(0, self[kind].misses - 1) }
+
+    /// Counts a read that went on, so that it has to run again.
+    mutating func countMiss(_ kind: Kind) {
+      let misses = min(self[kind].misses + 2, 8)
+      self[kind] = Forecast(misses: misses, pause: 1 << misses)
+    }
+  }
+
+  extension ResultRow {
+    /// Whether a row of one of several kinds has the header in its first columns.
+    var isOfHeader: Bool { !isNull(0) }
   }
 
   extension Connection {
@@ -76,7 +104,7 @@
       use(parts)
       switch transaction {
       case .assumed(let start): return start.header
-      case .begun(let header), .read(let header): return header
+      case .begun(let header), .read(let header, _): return header
       case .none, .outdated: return StoreHeader()
       }
     }
@@ -91,36 +119,38 @@
     /// Takes a header that was read in this connection's session.
     ///
     /// - Throws: `invalidConfiguration` if it was read in another one's.
-    func header(in rows: ResultRows, layout: Int) throws(SyncError) -> StoreHeader {
-      if let row = rows.first, row.text(StoreHeader.columnCount - 1) != sessionMark { throw refuseSession() }
-      return try StoreHeader(rows, layout: layout)
+    func header(in row: ResultRow?, layout: Int) throws(SyncError) -> StoreHeader {
+      if let row, row.text(StoreHeader.columnCount - 1) != sessionMark { throw refuseSession() }
+      return try StoreHeader(row, layout: layout)
     }
 
-    /// Reads some records together with the header, if nothing was read before.
+    /// Reads something together with the header, if nothing was read before.
     ///
     /// The statement is a transaction of its own, which sees one state of both. A body that goes on to
     /// read more runs again, in a transaction.
     ///
-    /// - Returns: The rows with records' columns after the header's; `nil` if the transaction has to be
-    ///   begun.
-    func readAlone(_ statement: (_ writer: [UInt8]) -> Statement, of type: RecordType) throws(SyncError)
-      -> ResultRows?
-    {
-      guard let start = transaction.start, start.mayReadAlone, !hasPending else { return nil }
+    /// - Returns: The rows, in which the header's columns are the first, and not null in one row alone;
+    ///   `nil` if the transaction has to be begun.
+    func readAlone(
+      _ kind: ReadForecasts.Kind, _ statement: (_ writer: [UInt8]) -> Statement,
+      during operation: @autoclosure () -> String
+    ) throws(SyncError) -> ResultRows? {
+      guard let start = transaction.start, start.mayReadAlone, !hasPending,
+        memory.forecasts.isNextAlone(kind)
+      else { return nil }
       transaction = .none
-      let operation = "reading \(type)"
-      let number = try sendAlone(statement(settings.writer), begin: Self.isolated, during: operation)
-      let rows = try result(of: number, during: operation)
-      try compare(start, with: rows)
-      if case .begun(let header) = transaction { transaction = .read(header) }
+      let number = try sendAlone(statement(settings.writer), begin: Self.isolated, during: operation())
+      let rows = try result(of: number, during: operation())
+      try compare(start, with: rows.first { $0.isOfHeader })
+      if case .begun(let header) = transaction { transaction = .read(header, kind) }
       return rows
     }
 
     /// Compares the header with what the transaction has used of it.
     ///
     /// - Throws: A failure after which the transaction runs again, as it is outdated.
-    func compare(_ start: TransactionStart, with rows: ResultRows) throws(SyncError) {
-      let header = try header(in: rows, layout: start.layout)
+    func compare(_ start: TransactionStart, with row: ResultRow?) throws(SyncError) {
+      let header = try header(in: row, layout: start.layout)
       guard start.header.equals(header, in: start.used) else { throw outdate() }
       transaction = .begun(header)
       cache.kept.enter(header.keptVersion)

@@ -47,7 +47,7 @@ struct Ours {
     case "W9": try await Idling(options: options).run()
     case "successor": try await Succeeding(options: options).run()
     case "committing": try await Committing(options: options).run()
-    case "serving", "finding": try await Serving(options: options).run()
+    case "serving", "finding", "listing": try await Serving(options: options).run()
     case "W10": try await Publishing(options: options).run()
     case "W11": try await Lending(options: options).run()
     case "W11reads": try await Lending(options: options).read()

@@ -9,6 +9,9 @@ extension Entity {
   static let referring = Entity(
     "games", references: [.to("teams", by: "home_id"), .to("teams", by: "away_id")], indexes: ["venue"])
 
+  /// The same records, with an index alone.
+  static let listed = Entity("games", indexes: ["venue"])
+
   /// The same records, some of which share an address.
   static let keyed = Entity("games", naturalKey: NaturalKey("mac"))
 
@@ -25,6 +28,7 @@ extension Options {
     switch workload {
     case "W1r", "W6": [.teams, .referring]
     case "W4", "W4fill": [.keyed]
+    case "listing": [.listed]
     case "W8": Array(Entity.ten.prefix(types))
     case "W9", "W9fill": Entity.ten
     case "W10": [.whole, .notes]

@@ -2,9 +2,10 @@ import CRecords
 import CanonicalSync
 import SyncAdapters
 
-/// One of several servers that answer from a store: single records by id, for some seconds.
+/// One of several servers that answer from a store, for some seconds.
 ///
-/// `serving` reads the store's records, and `finding` reads them as a type of the app's.
+/// `serving` reads single records by id, `finding` reads them as a type of the app's, and `listing`
+/// reads twenty records by an index.
 struct Serving {
   let options: Options
   private static let seconds = 4
@@ -42,7 +43,8 @@ struct Serving {
     let schema = try SyncSchema(options.entities())
     try await store.register(schema)
     let records = LocalRecords(store: store, schema: schema)
-    let isTyped = options.workload == "finding"
+    let workload = options.workload
+    let venues = record_venues(options.recipe)
     let keys = (0..<1000).map { place -> String in
       var record = record()
       record_make(options.recipe, Int64(place) * options.recipe.count / 1000, 0, &record)
@@ -59,9 +61,10 @@ struct Serving {
           while start < end {
             let key = keys[place % keys.count]
             let isThere =
-              if isTyped {
-                try await records.find(Game.self, key: key) != nil
-              } else {
+              switch workload {
+              case "finding": try await records.find(Game.self, key: key) != nil
+              case "listing": try await Self.list(of: Int64(place) % venues, in: store) == 20
+              default:
                 try await store.read { snapshot throws(SyncError) in
                   try snapshot.records(withIDs: [RecordID(type: "games", key: key)])[0] != nil
                 }
@@ -81,5 +84,14 @@ struct Serving {
     measurement.extra = [("p99", times.sorted()[times.count * 99 / 100] / .seconds(1))]
     await close()
     return measurement
+  }
+
+  /// Reads what a typed list reads, without decoding it, and returns the number of records.
+  private static func list(of venue: Int64, in store: any LocalStore) async throws -> Int {
+    let query = Query("games", where: .equal("venue", .integer(venue)), limit: 20)
+    return try await store.read { snapshot throws(SyncError) in
+      let records = try snapshot.records(query)
+      return try snapshot.counts("games", rows: false).pending == 0 ? records.count : 0
+    }
   }
 }
