@@ -67,6 +67,19 @@
       }
     }
 
+    /// More than the server keeps plans of.
+    @Test func mayBeOfAnyNumberOfForms() async throws {
+      try await Games.withStore(.init(readerCount: 1)) { store, _ in
+        try await store.put((0..<9).map { number throws(SyncError) in try Games.record("g\(number)") })
+        for limit in Array(1...300) + [5, 1, 300] {
+          let records = try await store.read { (snapshot) throws(SyncError) in
+            try snapshot.records(Query("games", limit: limit))
+          }
+          #expect(records.map(\.id.key) == (0..<min(limit, 9)).map { "g\($0)" })
+        }
+      }
+    }
+
     /// What a body reads beside a list.
     enum Order: CaseIterable { case positionFirst, positionLast, countLast }
 
