@@ -28,7 +28,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case failingEditStopsOthers, failingEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
   // Edits that another client's change meets.
   case demandIgnored, defaultTakenForAnEdit, restorationTakenForAnEdit, assignmentUnnoticed
-  case equalEditsTakenForOne, refusedForEver, updateFreesNothing, deletionRulesIgnored
+  case equalEditsTakenForOne, refusedForEver, deletionRulesIgnored
   case interruptedReviewForgotten, pendingClockTrusted
   // Reads.
   case sharedReadsMixed

@@ -97,7 +97,7 @@ extension Mutant {
     // The remote's value and the earliest one replace each other with each push.
     case .assignmentUnnoticed: [.convergence]
     case .equalEditsTakenForOne: [.noLostEdit]
-    case .refusedForEver, .updateFreesNothing, .interruptedReviewForgotten: [.convergence]
+    case .refusedForEver, .interruptedReviewForgotten: [.convergence]
     case .deletionRulesIgnored: [.convergence]
     case .pendingClockTrusted: [.arithmetic]
     case .sharedReadsMixed: [.freshReads]
