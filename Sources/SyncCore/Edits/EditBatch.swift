@@ -11,6 +11,8 @@ public struct EditBatch {
   package let transaction: any StoreTransaction
   /// What to tell observers once the transaction is committed.
   var events: [SyncEvent] = []
+  /// What these edits save of values that were read.
+  private(set) var saves: FormSaves.Uncommitted = [:]
 
   /// Returns the current record, with the edits made so far.
   public func record(_ id: RecordID) throws(SyncError) -> Record? {
@@ -86,34 +88,59 @@ public struct EditBatch {
   public mutating func upsert<T: SyncedRecord & Encodable>(
     _ record: Stored<T>, ifUnchanged: Bool = false
   ) throws(SyncError) {
-    let former = try Self.id(of: record.value, key: record.key)
-    let id = try writer.present(former)
-    guard let origin = record.origin else {
-      if ifUnchanged { throw Self.unread(id) }
+    guard let read = record.read else {
+      if ifUnchanged { throw Self.unread(record.recordID) }
       return try upsert(record.value, key: record.key)
     }
+    guard let form = record.saves else {
+      try write(record, after: read, ifUnchanged: ifUnchanged)
+      return
+    }
+    form.begin()
+    let id = try writer.present(record.recordID)
+    let before = try self.record(id)?.payload
+    var save = form.last(saves) ?? read
+    let isKnown = before?.hasSameMembers(as: save.stored) ?? false
+    let (new, overlay) = try write(record, after: save, ifUnchanged: ifUnchanged)
+    var view = try Self.members(of: save.view, id)
+    overlay.lay(new, over: &view)
+    save.view = view.payload
+    // A form that does not show what others have changed stays one of a changed record.
+    if isKnown, let stored = try self.record(id)?.payload { save.stored = stored }
+    saves[ObjectIdentifier(form)] = (form, save)
+  }
+
+  /// - Returns: The value's members, and what lays them over what was read or saved before.
+  @discardableResult
+  private mutating func write<T: SyncedRecord & Encodable>(
+    _ record: Stored<T>, after last: FormSaves.Save, ifUnchanged: Bool = false
+  ) throws(SyncError) -> (FieldMap, TypedOverlay) {
+    let former = try Self.id(of: record.value, key: record.key)
+    let id = try writer.present(former)
     let read: T
     do throws(Undecodable) {
-      read = try origin.decoded(as: T.self, key: former.key)
+      read = try last.view.decoded(as: T.self, key: former.key)
     } catch {
       throw SyncError(.undecodable, during: "editing \(id)", "\(error).", underlying: error)
     }
-    try upsert(
-      id, try Self.fields(id) { try record.value.fields() },
-      by: TypedOverlay(try Self.fields(id) { try read.fields() }, .asRead), readAs: origin,
-      ifUnchanged: ifUnchanged
-    ) { Self.isReadable($0, as: T.self, id) }
+    let new = try Self.fields(id) { try record.value.fields() }
+    let overlay = TypedOverlay(try Self.fields(id) { try read.fields() }, .asRead)
+    try upsert(id, new, by: overlay, after: last, ifUnchanged: ifUnchanged) {
+      Self.isReadable($0, as: T.self, id)
+    }
+    return (new, overlay)
   }
 
   private mutating func upsert(
-    _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, readAs origin: Payload, ifUnchanged: Bool,
+    _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, after last: FormSaves.Save, ifUnchanged: Bool,
     isReadable: (FieldMap) -> Bool
   ) throws(SyncError) {
+    let origin = last.view
     let entity = try writable(id)
     let (preview, options) = (writer, options)
     var told: [SyncEvent] = []
     try writer.edit(id) { (shown) throws(SyncError) in
-      if ifUnchanged { try Self.demand(id, shown, isAsRead: origin) }
+      if ifUnchanged { try Self.demand(id, shown, isAsRead: last.stored) }
       let (before, now) = (
         try Self.members(of: origin, id), try Self.members(of: shown?.payload ?? origin, id)
       )
@@ -143,7 +170,7 @@ public struct EditBatch {
       throw Self.absent(RecordID(type: T.recordType, key: key))
     }
     let result = try change(&record.value)
-    try upsert(record)
+    if let read = record.read { try write(record, after: read) }
     return result
   }
 
@@ -292,7 +319,9 @@ public struct EditBatch {
     _ record: Stored<T>, ifUnchanged: Bool = false
   ) throws(SyncError) {
     if ifUnchanged {
-      guard let origin = record.origin else { throw Self.unread(record.recordID) }
+      guard let origin = record.saves?.last(saves)?.stored ?? record.origin else {
+        throw Self.unread(record.recordID)
+      }
       try Self.demand(record.recordID, try self.record(record.recordID), isAsRead: origin)
     }
     try delete(record.recordID)

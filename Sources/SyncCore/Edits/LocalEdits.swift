@@ -116,6 +116,9 @@ public struct LocalEdits: Sendable {
   /// and an entry in the log of conflicts. A record that was deleted meanwhile is written whole if
   /// the policy prefers the local side.
   ///
+  /// A form may be saved again and again: what a save has written counts as read by the next one of the
+  /// same ``Stored``, and of those that are changed copies of it.
+  ///
   /// - Parameters:
   ///   - record: A record that was read, with changes. One that the app made itself is written as by
   ///     ``upsert(_:key:)``.
@@ -124,6 +127,8 @@ public struct LocalEdits: Sendable {
   public func upsert<T: SyncedRecord & Encodable>(
     _ record: Stored<T>, ifUnchanged: Bool = false
   ) async throws(SyncError) {
+    // The app may change its copy while this one is being saved.
+    record.saves?.begin()
     try await perform { (batch) throws(SyncError) in try batch.upsert(record, ifUnchanged: ifUnchanged) }
   }
 
@@ -219,7 +224,7 @@ public struct LocalEdits: Sendable {
         remote.identity.map { "\($0) applies each change on its own." } ?? "There is no remote.")
     }
     let (schema, options, account, now) = (schema, options, account, clock.timestamp)
-    let (result, changed, events) = try await store.write(.app) { (transaction) throws(SyncError) in
+    let (result, changed, events, saves) = try await store.write(.app) { (transaction) throws(SyncError) in
       try StoreAccount.demand(account, in: transaction)
       var batch = EditBatch(
         writer: try EditWriter(schema, at: now, maximumClockSkew: options.maximumClockSkew, in: transaction),
@@ -227,8 +232,9 @@ public struct LocalEdits: Sendable {
       let result = try body(&batch)
       if atomically { try transaction.joinAtomically(Array(Set(batch.writer.edited))) }
       try batch.writer.finish()
-      return (result, batch.writer.changed, batch.events)
+      return (result, batch.writer.changed, batch.events, batch.saves)
     }
+    for (form, save) in saves.values { form.note(save) }
     if !changed.isEmpty { emit(.edited(changed)) }
     events.forEach(emit)
     return result

@@ -3,12 +3,17 @@ public import SyncModels
 /// A stored record as the app's type, with its key and state.
 ///
 /// The value's members are at hand: `game.startsAt` is `game.value.startsAt`. A changed value goes
-/// back by `edits.upsert(game)`, under the same key. It knows what it was read from, so that
-/// members that the app did not change stay as they are by then.
+/// back by `edits.upsert(game)`, under the same key. It knows what it was read from, and what was
+/// saved of it, so that members that the app did not change since stay as they are by then.
 @dynamicMemberLookup
 public struct Stored<Value: SyncedRecord>: Sendable {
   /// The record as the app's type.
-  public var value: Value
+  public var value: Value {
+    didSet {
+      if origin == nil || isKnownUniquelyReferenced(&saves) && saves?.isHandedOver == false { return }
+      saves = FormSaves(after: saves)
+    }
+  }
   /// The record's key.
   public let key: String
   /// The version of the remote's copy that the record is based on.
@@ -18,6 +23,10 @@ public struct Stored<Value: SyncedRecord>: Sendable {
 
   /// The payload that the value was read from; `nil` for a value that was not read.
   let origin: Payload?
+  /// What was saved of the value; `nil` for one that is as it was read.
+  private(set) var saves: FormSaves?
+  /// What was read, in place of a save; `nil` for a value that was not read.
+  var read: FormSaves.Save? { origin.map { FormSaves.Save(view: $0, stored: $0) } }
 
   /// Creates a stored record, for tests and previews.
   public init(_ value: Value, key: String, version: Version = .unversioned, edit: EditState? = nil) {

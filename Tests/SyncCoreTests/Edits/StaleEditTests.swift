@@ -290,6 +290,115 @@ struct StaleEditTests {
       ])
   }
 
+  // MARK: One form, saved again
+
+  /// The shown text, after the form was saved once per text.
+  private func save(
+    _ texts: [String], in world: PushWorld, ifUnchanged: Bool = false, atOnce: Bool = false
+  ) async throws -> String {
+    let form = try await read(world)
+    if atOnce {
+      try await world.engine.edits.perform { (batch) throws(SyncError) in
+        var form = form
+        for text in texts {
+          form.text = text
+          try batch.upsert(form, ifUnchanged: ifUnchanged)
+        }
+      }
+    } else {
+      var form = form
+      for text in texts {
+        form.text = text
+        try await world.engine.edits.upsert(form, ifUnchanged: ifUnchanged)
+      }
+    }
+    return try await read(world).text
+  }
+
+  @Test(
+    arguments: [LastWriteWins() as any MergePolicy, FieldwiseLastWriteWins(), ServerWins()], [false, true])
+  func isNoneOfAFormThatIsSavedTwice(_ policy: any MergePolicy, ifUnchanged: Bool) async throws {
+    for atOnce in [false, true] {
+      for texts in [["two", "one"], ["two", "three"], ["two", "two", "one", "two"]] {
+        let world = try await world(policy)
+        let shown = try await save(texts, in: world, ifUnchanged: ifUnchanged, atOnce: atOnce)
+        #expect(shown == texts.last)
+        #expect(try await world.engine.edits.conflicts().isEmpty)
+      }
+    }
+  }
+
+  /// Each copy that is changed is a form of its own.
+  @Test func isThatOfAnotherCopyOfTheForm() async throws {
+    let world = try await world(ServerWins())
+    let form = try await read(world)
+    var (first, second) = (form, form)
+    first.text = "two"
+    try await world.engine.edits.upsert(first)
+    second.value.count = 11
+    try await world.engine.edits.upsert(second)
+    first.text = "three"
+    try await world.engine.edits.upsert(first)
+    second.isDone = true
+    try await world.engine.edits.upsert(second)
+    let shown = try await read(world)
+    #expect(shown.text == "three" && shown.count == 11 && shown.isDone)
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+    second.text = "four"
+    await #expect { try await world.engine.edits.upsert(second, ifUnchanged: true) } throws: {
+      ($0 as? SyncError)?.code == .changedMeanwhile
+    }
+  }
+
+  /// The next letters are typed while the first ones are being saved.
+  @Test func isNoneOfAFormThatIsChangedDuringItsSave() async throws {
+    let world = try await world(ServerWins())
+    var form = try await read(world)
+    form.text = "two"
+    let saved = form
+    form = try await world.engine.edits.perform { (batch) throws(SyncError) in
+      try batch.upsert(saved)
+      var form = saved
+      form.text = "one"
+      return form
+    }
+    try await world.engine.edits.upsert(form)
+    #expect(try await read(world).text == "one")
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
+  /// What others have changed since stays.
+  @Test func isThatOfASaveAfterAnotherDevicesChange() async throws {
+    let world = try await world(LastWriteWins())
+    var form = try await read(world)
+    form.text = "two"
+    try await world.engine.edits.upsert(form)
+    _ = try await world.engine.sync()
+    try await change(world, #"{"text":"two","isDone":true,"count":10}"#)
+    form.value.count = 1
+    try await world.engine.edits.upsert(form)
+    let shown = try await read(world)
+    #expect(shown.text == "two" && shown.isDone && shown.count == 1)
+  }
+
+  /// A save that fails has written nothing.
+  @Test func isNoneOfAFormWhoseSaveHasFailed() async throws {
+    let world = try await world(ServerWins())
+    var form = try await read(world)
+    form.text = "two"
+    let first = form
+    await #expect(throws: SyncError.self) {
+      try await world.engine.edits.perform { (batch) throws(SyncError) in
+        try batch.upsert(first)
+        throw SyncError(.cancelled, during: "saving", "The app has changed its mind.")
+      }
+    }
+    form.value.count = 5
+    try await world.engine.edits.upsert(form)
+    let shown = try await read(world)
+    #expect(shown.text == "two" && shown.count == 5)
+  }
+
   @Test func isNoneWithinAnUpdate() async throws {
     let world = try await world()
     let (engine, tasks) = (world.engine, 20)
