@@ -10,11 +10,6 @@
 
   @Suite("Waits for a commit", .enabled(if: Database.isThere), .timeLimit(.minutes(5)))
   struct CommitWaitTests {
-    private struct Game: SyncedRecord, Encodable {
-      static let recordType: RecordType = "games"
-      var v: Int?
-    }
-
     @Test func ofObserversAskForNothingUntilThereIsOne() async throws {
       try await Games.withStore { store, schema in
         let counted = AskedStore(store)

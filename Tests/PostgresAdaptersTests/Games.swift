@@ -1,8 +1,14 @@
 #if Postgres
+  import CanonicalSync
   import CanonicalSyncTestPostgres
   import PostgresAdapters
   import SyncModels
   import SyncPorts
+
+  struct Game: SyncedRecord, Encodable {
+    static let recordType: RecordType = "games"
+    var v: Int?
+  }
 
   /// A type with an index, for tests.
   enum Games {
@@ -52,6 +58,13 @@
   }
 
   extension PostgresStore {
+    /// The statements that a body needs.
+    func statements(_ body: () async throws -> Void) async throws -> Int {
+      let start = try await statementCount()
+      try await body()
+      return try await statementCount() - start
+    }
+
     func put(_ records: Record...) async throws(SyncError) { try await put(records) }
 
     func put(_ records: [Record]) async throws(SyncError) {

@@ -9,20 +9,6 @@
 
   @Suite("Reading one list", .enabled(if: Database.isThere), .timeLimit(.minutes(5)))
   struct OneListTests {
-    private struct Game: SyncedRecord, Encodable {
-      static let recordType: RecordType = "games"
-      var v: Int?
-    }
-
-    /// The statements that a body needs.
-    private func statements(
-      of store: PostgresStore, _ body: () async throws -> Void
-    ) async throws -> Int {
-      let start = try await store.statementCount()
-      try await body()
-      return try await store.statementCount() - start
-    }
-
     @Test func isOneStatement() async throws {
       try await Games.withStore(.init(readerCount: 1)) { store, _ in
         let engine = try await SyncEngine(
@@ -36,7 +22,7 @@
         // Also after the server has chosen a plan for all values, and has planned anew.
         for number in 0..<250 {
           let value = number % 4
-          let count = try await statements(of: store) {
+          let count = try await store.statements {
             let found = try await records.filter(
               Game.self, where: .equal("v", .integer(Int64(value))), limit: 4)
             #expect(found.map(\.key) == (0..<4).filter { _ in value < 3 }.map { "g\($0 * 3 + value + 10)" })
@@ -44,7 +30,7 @@
           }
           #expect(count == 1, "\(number)")
         }
-        let count = try await statements(of: store) {
+        let count = try await store.statements {
           let sorted = try await records.filter(
             Game.self, where: .greater("v", .integer(0)), order: [Query.SortField("v", descending: true)])
           #expect(sorted.map(\.value.v) == Array(repeating: 2, count: 10) + Array(repeating: 1, count: 10))

@@ -9,20 +9,6 @@
 
   @Suite("Reading one record", .enabled(if: Database.isThere), .timeLimit(.minutes(5)))
   struct OneRecordTests {
-    private struct Game: SyncedRecord, Encodable {
-      static let recordType: RecordType = "games"
-      var v: Int?
-    }
-
-    /// The statements that a body needs.
-    private func statements(
-      of store: PostgresStore, _ body: () async throws -> Void
-    ) async throws -> Int {
-      let start = try await store.statementCount()
-      try await body()
-      return try await store.statementCount() - start
-    }
-
     @Test func isOneStatement() async throws {
       try await Games.withStore(.init(readerCount: 1)) { store, _ in
         let engine = try await SyncEngine(
@@ -31,7 +17,7 @@
         // The first read of a connection begins a transaction.
         #expect(try await engine.records.find(Game.self, key: "a")?.value.v == 1)
         for (key, value) in [("a", 1), ("b", 2)] {
-          let count = try await statements(of: store) {
+          let count = try await store.statements {
             let found = try await engine.records.find(Game.self, key: key)
             #expect(found?.value.v == value)
           }
