@@ -179,12 +179,12 @@ private struct Oblivion {
   }
 
   private func forgetRecords(of type: RecordType) throws(SyncError) {
-    var last: String?
-    repeat {
-      let rows = try transaction.portion(rows: type, .all, after: last)
-      try transaction.delete(rows.map(FormerAccount.remnant))
-      last = rows.last?.id.key
-    } while last != nil
+    var portions = transaction.portions(rows: type)
+    while let rows = try portions.next() {
+      // Most rows of deleted records stay as they are.
+      let changed = rows.filter { $0.record != nil || $0.version == .unversioned }
+      if !changed.isEmpty { try transaction.delete(changed.map(FormerAccount.remnant)) }
+    }
   }
 
   /// Makes the next sync list everything, with versions that are newer than those that were forgotten.
@@ -222,8 +222,8 @@ extension ValueFamily {
 
 /// What an account has left of a type in a store that was made to forget it.
 ///
-/// The rows stay, deleted, for the sake of their versions. They say nothing about what another account
-/// has under the same keys: above all, nobody has deleted a record there.
+/// The store keeps the rows, deleted, for their versions. Such a row is no deletion by the next account,
+/// which may have a record under the same key.
 struct FormerAccount {
   /// The type's epoch when the account was forgotten. The next sync begins another one.
   let epoch: Int64

@@ -65,6 +65,11 @@ extension StoreSnapshot {
     Portions(at: \.id.key) { (last) throws(SyncError) in try portion(unmarked: type, after: last) }
   }
 
+  /// All rows of a type, those of deleted records too.
+  func portions(rows type: RecordType) -> Portions<StoredRow, String> {
+    Portions(at: \.id.key) { (last) throws(SyncError) in try portion(rows: type, .all, after: last) }
+  }
+
   /// The withheld changes of a type, of some kinds.
   package func portions(
     withheld type: RecordType, _ kinds: Set<WithheldChange.Kind>
