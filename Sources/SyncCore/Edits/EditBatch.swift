@@ -88,26 +88,32 @@ public struct EditBatch {
   public mutating func upsert<T: SyncedRecord & Encodable>(
     _ record: Stored<T>, ifUnchanged: Bool = false
   ) throws(SyncError) {
-    guard let read = record.read else {
+    guard let last = lastSave(of: record) else {
       if ifUnchanged { throw Self.unread(record.recordID) }
       return try upsert(record.value, key: record.key)
     }
     guard let form = record.saves else {
-      try write(record, after: read, ifUnchanged: ifUnchanged)
+      try write(record, after: last, ifUnchanged: ifUnchanged)
       return
     }
     form.begin()
     let id = try writer.present(record.recordID)
     let before = try self.record(id)?.payload
-    var save = form.last(saves) ?? read
-    let isKnown = before?.hasSameMembers(as: save.stored) ?? false
-    let (new, overlay) = try write(record, after: save, ifUnchanged: ifUnchanged)
+    let isKnown = before?.hasSameMembers(as: last.stored) ?? false
+    let (new, overlay) = try write(record, after: last, ifUnchanged: ifUnchanged)
+    var save = last
     var view = try Self.members(of: save.view, id)
     overlay.lay(new, over: &view)
     save.view = view.payload
     // A form that does not show what others have changed stays one of a changed record.
     if isKnown, let stored = try self.record(id)?.payload { save.stored = stored }
     saves[ObjectIdentifier(form)] = (form, save)
+  }
+
+  /// What a value is compared with: the last save of it, or else what was read; `nil` for a value that was not
+  /// read.
+  private func lastSave<T>(of record: Stored<T>) -> FormSaves.Save? {
+    record.saves?.last(saves) ?? record.read
   }
 
   /// - Returns: The value's members, and what lays them over what was read or saved before.
@@ -319,10 +325,8 @@ public struct EditBatch {
     _ record: Stored<T>, ifUnchanged: Bool = false
   ) throws(SyncError) {
     if ifUnchanged {
-      guard let origin = record.saves?.last(saves)?.stored ?? record.origin else {
-        throw Self.unread(record.recordID)
-      }
-      try Self.demand(record.recordID, try self.record(record.recordID), isAsRead: origin)
+      guard let last = lastSave(of: record) else { throw Self.unread(record.recordID) }
+      try Self.demand(record.recordID, try self.record(record.recordID), isAsRead: last.stored)
     }
     try delete(record.recordID)
   }
