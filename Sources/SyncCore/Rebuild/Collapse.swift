@@ -144,7 +144,10 @@ struct Collapse: Sendable {
     var conflicts: [Conflict] = []
     for election in plan.elections {
       for loser in election.losers {
-        guard let edit = plan.pending[loser.id], edit.author == .app else { continue }
+        // What a rebuild has written to a loser that the remote still has is no edit of a person.
+        guard let edit = plan.pending[loser.id], edit.author == .app || loser.deletion != nil else {
+          continue
+        }
         let winner = election.winner
         var draft = if let draft = drafts[winner.id] { draft } else { try RecordDraft(winner.record) }
         guard let conflict = draft.inherit(edit, over: winner.stamp, by: settler, referrers: referrers) else {
