@@ -17,7 +17,8 @@ extension Decimal: ScalarFormed, FieldValueConvertible {
 extension ScalarForm where Value == Decimal {
   /// A number, read and written by its decimal digits and not through `Double`.
   ///
-  /// A number of more than 38 significant digits, or outside the range of `Decimal`, does not fit.
+  /// A number that `Decimal` would round, as most of 39 significant digits, or that is outside its range
+  /// does not fit.
   public static var number: ScalarForm<Decimal> {
     ScalarForm("a number that fits Decimal", isString: false) { (digits) throws(OtherForm) in
       try Decimal(json: digits)
@@ -46,9 +47,9 @@ extension Decimal {
     }
     let text = String(decoding: digits, as: UTF8.self)
     guard let number = DecimalDigits(text) else { throw OtherForm() }
-    // `Decimal(string:)` rounds beyond 38 digits, and takes text behind the number.
-    guard number.significant <= 38, let value = Decimal(string: text), value.isFinite,
-      !(value.isZero && number.significant > 0)
+    // `Decimal(string:)` rounds beyond 128 bits, and takes text behind the number.
+    guard let value = Decimal(string: text), value.isFinite, value.isZero == number.significant.isEmpty,
+      number.significant.count <= 38 || DecimalDigits(value.description)?.significant == number.significant
     else { throw OtherForm() }
     self = value
   }
@@ -90,14 +91,13 @@ extension Decimal {
 
 /// The digits of a number in the grammar of JSON.
 private struct DecimalDigits {
-  /// The number of digits without leading and trailing zeros.
-  var significant = 0
+  /// The digits without leading and trailing zeros.
+  let significant: Substring
 
   init?(_ text: String) {
     guard case .number(let digits)? = JSONScalar(spelling: text) else { return nil }
     let mantissa = digits.prefix { $0 != "e" && $0 != "E" }.filter(\.isNumber)
     let trimmed = mantissa.drop { $0 == "0" }
-    significant =
-      (trimmed.lastIndex { $0 != "0" }).map { trimmed.distance(from: trimmed.startIndex, to: $0) + 1 } ?? 0
+    significant = trimmed.lastIndex { $0 != "0" }.map { trimmed[...$0] } ?? ""
   }
 }

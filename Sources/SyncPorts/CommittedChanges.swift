@@ -35,14 +35,15 @@ public struct CommittedChanges: Hashable, Sendable {
 }
 
 extension ChangedRecords {
-  /// Adds the records that a round puts or deletes, up to what one position lists.
+  /// Adds the records that a round puts, deletes or annotates, up to what one position lists.
   package mutating func insert(_ changes: StoreChanges) {
-    let count = changes.put.count + changes.deleted.count
+    let count = changes.put.count + changes.deleted.count + changes.annotated.count
     guard count > 0, case .records(var ids) = self else { return }
     self = .everything
     guard ids.count + count <= CommittedChanges.maximumRecords else { return }
     ids += changes.put.lazy.map(\.id)
     ids += changes.deleted.lazy.map(\.id)
+    ids += changes.annotated
     self = .records(ids)
   }
 }

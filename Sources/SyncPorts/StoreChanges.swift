@@ -37,8 +37,12 @@ public struct StoreChanges: Sendable {
   public var conflicts: [Conflict] = []
   /// The time before which settled conflicts are removed from the log.
   public var forgottenConflicts: Timestamp?
+  /// The numbers of conflicts to remove from the log; absent ones are ignored.
+  public var removedConflicts: [Int64] = []
   /// Bytes to keep under keys; `nil` removes a key.
   public var values: [KeptValue] = []
+  /// Records that observers read again, because of a value that is kept beside them.
+  public var annotated: [RecordID] = []
 
   /// Creates an empty value; set what is to be written.
   public init() {}
@@ -61,7 +65,8 @@ public struct StoreChanges: Sendable {
   public var isEmpty: Bool {
     unmarkedTypes.isEmpty && released.isEmpty && dequeued.isEmpty && put.isEmpty && versions.isEmpty
       && deleted.isEmpty && withheld.isEmpty && marked.isEmpty && queued.isEmpty && conflicts.isEmpty
-      && forgottenConflicts == nil && values.isEmpty
+      && forgottenConflicts == nil && removedConflicts.isEmpty && values.isEmpty
+      && annotated.isEmpty
   }
 
   /// The records whose deletion is queued for the remote by this very value.

@@ -65,7 +65,7 @@ public protocol StoreSnapshot {
 
   /// The records that changed after a position of the store, for observers.
   ///
-  /// A write that puts records or deletes live ones has a position of its own. One that deletes
+  /// A write that puts, annotates or deletes live records has a position of its own. One that deletes
   /// records that were not live may have one too, so that the store need not look them up. Other
   /// writes have none, also of versions alone. The store keeps the newest positions only, and no
   /// ids of a write that changed many records.

@@ -66,4 +66,9 @@ extension StoreTransaction {
   package func removeConflicts(settledBefore time: Timestamp) throws(SyncError) {
     try apply { $0.forgottenConflicts = time }
   }
+
+  /// Removes conflicts from the log by their numbers.
+  package func removeConflicts(_ numbers: [Int64]) throws(SyncError) {
+    try apply { $0.removedConflicts = numbers }
+  }
 }

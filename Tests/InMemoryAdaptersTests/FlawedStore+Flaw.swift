@@ -10,7 +10,8 @@ extension FlawedStore {
     case mixesEmptyWithNil, clearsAllMarks, updatesNoVersions, seesPayloadsAlike, parksForever,
       movesOnUnderReads, showsUncommitted
     case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
-    case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
+    case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, keepsRemovedConflicts
+    case comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
     case findsNamesByCharacters, countsPlacesByPortion, showsPendingDeletions
     case keepsGroupsTogether, findsWhatWaitsAlone, forgetsNewReferences, findsOneThatLeaves, forgetsAuthors
@@ -68,7 +69,7 @@ extension FlawedStore {
       case .sendsEditsByRecord: [.outboxComesByStampInPortions]
       case .countsAllEdits: [.outboxIsCountedByType]
       case .listsOldConflictsFirst, .mixesConflictsOfTypes: [.conflictsAreNumberedNewestFirst]
-      case .forgetsYoungConflicts: [.oldConflictsAreForgotten]
+      case .forgetsYoungConflicts, .keepsRemovedConflicts: [.oldConflictsAreForgotten]
       case .comparesKeysAsTheyAreSpelled: [.naturalKeysAreNormalized]
       case .findsOneRecordForEachKey: [.recordsAreFoundByNaturalKey]
       case .missesTheLastDuplicate: [.duplicatesComeInByteOrderAndPortions]

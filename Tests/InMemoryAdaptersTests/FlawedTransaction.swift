@@ -88,6 +88,7 @@ final class FlawedTransaction: ForwardingTransaction {
       changes.queued.removeAll { known.contains($0.id) }
     case .forgetsYoungConflicts where changes.forgottenConflicts != nil:
       changes.forgottenConflicts = Timestamp(microseconds: .max)
+    case .keepsRemovedConflicts: changes.removedConflicts = []
     default: break
     }
     for round in [earlier, changes, later] { try base.apply(round) }

@@ -41,6 +41,9 @@
         #expect(try await changes.next() == .records([RecordID(type: "teams", key: "own")]))
         try await writer.edits.upsert(Team(id: "other", name: "1"))
         #expect(try await changes.next() == .records([RecordID(type: "teams", key: "other")]))
+        try await writer.expiring.set(
+          "field", for: ExpiringField("place"), of: RecordID(type: "teams", key: "own"))
+        #expect(try await changes.next() == .records([RecordID(type: "teams", key: "own")]))
         await there.close()
       }
     }

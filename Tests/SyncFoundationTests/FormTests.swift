@@ -100,7 +100,10 @@ struct FormTests {
   }
 
   @Test func decimalsKeepTheirDigits() throws {
-    for text in ["0.1", "12.5", "123456789012345678901234567890.12345678", "-0.000001", "100", "0"] {
+    for text in [
+      "0.1", "12.5", "123456789012345678901234567890.12345678", "-0.000001", "100", "0",
+      "340282366920938463463374607431768211455", "-3402823669209384634633746074317682114.55",
+    ] {
       let value = try #require(read(text, ScalarForm<Decimal>.number))
       #expect(try written(value, .number) == text)
       #expect(try written(value, .string) == "\"\(text)\"")
@@ -108,7 +111,10 @@ struct FormTests {
     }
     #expect(read("1.50e3", ScalarForm<Decimal>.number) == 1500)
     #expect(read(#""1\u0032.50""#, ScalarForm<Decimal>.string) == 12.5)
-    for text in ["1234567890123456789012345678901234567890.1", "1e400", "1e-400", #""12.50""#] {
+    for text in [
+      "1234567890123456789012345678901234567890.1", "340282366920938463463374607431768211456", "1e400",
+      "1e-400", #""12.50""#,
+    ] {
       #expect(read(text, ScalarForm<Decimal>.number) == nil, "\(text)")
     }
     for text in ["\"12,50\"", "\"1 \"", "\"\"", "\"x\"", "12.50"] {

@@ -129,6 +129,26 @@ struct MeaningTests {
     #expect(fields["isDone"] == nil && fields["name"] != nil)
   }
 
+  @Test func areRefusedWithAValueThatNoFormHas() async throws {
+    let engine = try await engine([#"{"startsAt":"2026-04-02T08:00:00Z","price":"1"}"#, "{}"])
+    let never = Date(timeIntervalSince1970: 1e12)
+    #expect(try await keys(engine, Game.startsAt < .distantFuture && Game.startsAt > .distantPast) == ["g0"])
+    for condition in [
+      Game.startsAt < never, Game.startsAt >= Date(timeIntervalSince1970: -.infinity), Game.startsAt == never,
+      Game.endsAt == .some(never), !(Game.startsAt == never), Game.startsAt.isIn([.distantPast, never]),
+      Game.price <= .nan, .less("startsAt", never), .range("rank", from: .null, to: 4),
+      .less("rank", Double.nan),
+      .range("startsAt", from: "monday", to: "2026-04-02T08:00:00Z", as: .instant),
+    ] {
+      await #expect { try await engine.records.count(Game.self, where: condition) } throws: {
+        ($0 as? SyncError)?.code == .invalidConfiguration
+      }
+      await #expect { try await engine.cleanUp(CleanupPolicy([.hide("games", where: condition)])) } throws: {
+        ($0 as? SyncError)?.code == .invalidConfiguration
+      }
+    }
+  }
+
   @Test func areRefusedWithoutAKnownOrder() async throws {
     let engine = try await engine([#"{"weight":"5 g"}"#])
     #expect(try await keys(engine, Game.weight == Weight(grams: 5)).count == 1)

@@ -22,8 +22,10 @@ struct ConflictLog: Sendable {
 
   mutating func remove(settledBefore instant: Timestamp) {
     let old = conflicts.filter { $0.value.settledAt < instant }.map(\.key)
-    for number in old { conflicts[number] = nil }
+    for number in old { remove(number) }
   }
+
+  mutating func remove(_ number: Int64) { conflicts[number] = nil }
 
   /// The conflicts of one type or of all, the newest first.
   func conflicts(_ type: RecordType?, before: Int64?, limit: Int) -> [Conflict] {

@@ -29,6 +29,8 @@ extension StoreState {
     for entry in changes.queued { outbox[entry.id] = entry }
     for conflict in changes.conflicts { try conflicts.add(conflict) }
     if let time = changes.forgottenConflicts { conflicts.remove(settledBefore: time) }
+    for number in changes.removedConflicts { conflicts.remove(number) }
     for value in changes.values { values[UTF8Key(value.key)] = value.bytes }
+    for id in changes.annotated { self.changes.insert(id) }
   }
 }

@@ -57,6 +57,13 @@
       connection.enqueue(
         Statement("DELETE FROM conflicts WHERE settled_at < $1::bigint") { $0.add(instant.microseconds) })
     }
+
+    func deleteConflicts(_ numbers: [Int64]) {
+      var column = ColumnArray(.int64)
+      for number in numbers { column.append(number) }
+      connection.enqueue(
+        Statement("DELETE FROM conflicts WHERE number = ANY ($1::bigint[])") { [column] in $0.add(column) })
+    }
   }
 
   extension TableArrays<ConflictColumn> {

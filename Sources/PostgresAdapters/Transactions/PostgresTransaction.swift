@@ -36,6 +36,7 @@
       if !changes.queued.isEmpty { try insertIntoOutbox(changes.queued) }
       if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
       if let time = changes.forgottenConflicts { deleteConflicts(settledBefore: time) }
+      if !changes.removedConflicts.isEmpty { deleteConflicts(changes.removedConflicts) }
       keep(changes.values)
       observed.insert(changes)
       if readsAhead.isUnderWay { try connection.send([], during: "writing") }

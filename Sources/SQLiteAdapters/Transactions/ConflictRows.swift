@@ -14,6 +14,7 @@
       SELECT \(columns), number FROM conflicts WHERE number < ? AND type = ?3 ORDER BY number DESC LIMIT ?2
       """
     static let remove = "DELETE FROM conflicts WHERE settled_at < ?"
+    static let removeOne = "DELETE FROM conflicts WHERE number = ?"
   }
 
   extension SQLiteSnapshot {

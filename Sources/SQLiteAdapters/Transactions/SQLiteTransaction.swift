@@ -44,6 +44,7 @@
       if !changes.queued.isEmpty { try insertIntoOutbox(changes.queued) }
       if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
       if let time = changes.forgottenConflicts { try deleteConflicts(settledBefore: time) }
+      for number in changes.removedConflicts { try connection.run(ConflictRows.removeOne, .number(number)) }
       for value in changes.values { try keep(value) }
       observed.insert(changes)
       changeCount += changes.put.count + changes.versions.count + changes.deleted.count

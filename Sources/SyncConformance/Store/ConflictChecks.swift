@@ -84,6 +84,13 @@ enum ConflictChecks {
     try expect(
       try await bench.conflicts().map(\.reason), equals: ["3", "1"],
       "Conflicts settled before the instant are gone, the others stay.")
+    let rest = try await bench.conflicts()
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.removeConflicts([newest + 1] + rest.suffix(1).map(\.number))
+    }
+    try expect(
+      try await bench.conflicts().map(\.reason), equals: ["3"],
+      "A conflict is removed by its number, and an absent number is ignored.")
     try await bench.write { transaction throws(SyncError) in
       try transaction.removeConflicts(settledBefore: Timestamp(microseconds: .max))
     }

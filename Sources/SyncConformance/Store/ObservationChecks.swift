@@ -41,10 +41,17 @@ enum ObservationChecks {
     }
     let unseen = try await changes(bench, after: found.position)
     try expect(unseen.scope, equals: .records([]), "Invisible writes do not notify observers.")
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.apply { $0.annotated = [StoreBench.game("old"), StoreBench.team("never")] }
+    }
+    let annotated = try await changes(bench, after: unseen.position)
+    try expect(
+      annotated.scope, equals: .records([StoreBench.game("old"), StoreBench.team("never")]),
+      "Annotated records have changed, whether or not they are live.")
     let absent = [StoreBench.team("gone"), StoreBench.team("never")]
     try await bench.delete(
       StoreBench.tombstone("teams", "gone", version: 10), StoreBench.tombstone("teams", "never"))
-    let deleted = try await changes(bench, after: unseen.position)
+    let deleted = try await changes(bench, after: annotated.position)
     guard case .records(let ids) = deleted.scope else {
       throw ConformanceFailure("Deleting what is not live leads to no reload.")
     }

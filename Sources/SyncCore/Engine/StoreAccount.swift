@@ -56,8 +56,8 @@ extension SyncEngine {
 extension SyncEngine {
   /// Makes the store forget some types, and deletes nothing at the remote.
   ///
-  /// Records, edits, conflicts of edits and withheld changes of the types go, in one transaction. The
-  /// next sync that includes a type lists it completely.
+  /// Records, edits, conflicts, withheld changes and kept values of the types go, in one transaction.
+  /// The next sync that includes a type lists it completely.
   ///
   /// - Returns: The edits that were not pushed, or whose answer was lost, by type and time.
   /// - Throws: `invalidConfiguration` for a type that is not declared, and for one to which another
@@ -84,11 +84,13 @@ extension SyncEngine {
 
   /// Makes the store forget some records, and deletes nothing at the remote.
   ///
-  /// A forgotten record is absent here until the remote changes it, or the app writes it.
+  /// Their edits, conflicts, withheld changes and kept values go too. A forgotten record is absent here
+  /// until the remote changes it, or the app writes it.
   ///
   /// - Returns: The edits of the records that were not pushed, or whose answer was lost.
   /// - Throws: `invalidEdit` for a record to which a live record outside of these refers by an ordered
   ///   reference; `syncAlreadyInProgress` during a sync; the store's codes. Nothing was forgotten.
+  /// - Complexity: O(*n* log *n*) for *n* records and conflicts of their types.
   @discardableResult
   public func forget(records ids: [RecordID]) async throws(SyncError) -> [OutboxEntry] {
     for id in ids { _ = try schema.entity(id.type, during: "forgetting \(id)") }
@@ -97,6 +99,7 @@ extension SyncEngine {
       try oblivion.transaction.endEdits(edits.map(\.id))
       let withheld = try oblivion.transaction.withheld(for: ids.map { .record($0) })
       try oblivion.transaction.release(withheld.map(\.key))
+      try oblivion.forgetValues(of: ids)
       let live = zip(ids, try oblivion.transaction.records(withIDs: ids)).compactMap(\.1)
       try oblivion.transaction.delete(live.map { Tombstone(id: $0.id, version: $0.version) })
       if let id = try oblivion.transaction.referenced(among: live.map(\.id)).min() {
@@ -146,6 +149,8 @@ private struct Oblivion {
   func forget(_ type: RecordType) throws(SyncError) -> [OutboxEntry] {
     let edits = try forgetEdits(of: type)
     try forgetWithheld(of: type)
+    try forgetConflicts(of: type)
+    try forgetValues(of: type)
     try forgetRecords(of: type)
     try beginEpoch(of: type)
     return edits
@@ -159,7 +164,7 @@ private struct Oblivion {
       try FormerAccount(epoch: epoch).save(entity.type, in: transaction)
     }
     try transaction.removeConflicts(settledBefore: Timestamp(microseconds: .max))
-    for family in ValueFamily.allCases where family.isOfAccount { try forgetValues(of: family) }
+    for family in ValueFamily.allCases where family.isOfAccount { try forgetValues(under: family.rawValue) }
     return edits
   }
 
@@ -199,8 +204,35 @@ private struct Oblivion {
     try transaction.clearMarks(type)
   }
 
-  private func forgetValues(of family: ValueFamily) throws(SyncError) {
-    var portions = transaction.portions(keys: family.rawValue)
+  private func forgetConflicts(
+    of type: RecordType, where isOne: (RecordID) -> Bool = { _ in true }
+  ) throws(SyncError) {
+    var portions = transaction.portions(conflicts: type)
+    while let conflicts = try portions.next() {
+      try transaction.removeConflicts(conflicts.filter { isOne($0.id) }.map(\.number))
+    }
+  }
+
+  /// Forgets what is kept beside a type and its records.
+  private func forgetValues(of type: RecordType) throws(SyncError) {
+    let ofTypes: [ValueFamily] = [.listingGaps, .moved, .postponements, .rebuilds, .status]
+    for place in try ofTypes.map(\.rawValue) + transaction.placesBesideRecords() {
+      try transaction.setValue(nil, forKey: "\(place)\(type)")
+      try forgetValues(under: "\(place)\(type)/")
+    }
+  }
+
+  /// Forgets the conflicts over records, and what the app has kept beside them.
+  func forgetValues(of ids: [RecordID]) throws(SyncError) {
+    let ids = Set(ids)
+    for type in Set(ids.map(\.type)).sorted() { try forgetConflicts(of: type, where: ids.contains) }
+    for place in try transaction.placesBesideRecords() {
+      for id in ids { try transaction.setValue(nil, forKey: "\(place)\(id)") }
+    }
+  }
+
+  private func forgetValues(under prefix: String) throws(SyncError) {
+    var portions = transaction.portions(keys: prefix)
     while let keys = try portions.next() {
       try transaction.apply { $0.values = keys.map { StoreChanges.KeptValue($0, nil) } }
     }

@@ -283,9 +283,10 @@ extension SyncEngine {
   ///   - policy: What is hidden, and what is removed.
   ///   - token: Requests a stop, which takes effect between transactions. Cancelling the task does
   ///     the same.
-  /// - Throws: `invalidConfiguration` for a type that is not declared; `declarationsReplaced` where
-  ///   another version of the app has registered other declarations; `syncAlreadyInProgress` while a
-  ///   sync runs; the store's codes. Earlier commits stay.
+  /// - Throws: `invalidConfiguration` for a type that is not declared, and for a rule's condition with a
+  ///   comparison that has no sound result; `declarationsReplaced` where another version of the app has
+  ///   registered other declarations; `syncAlreadyInProgress` while a sync runs; the store's codes.
+  ///   Earlier commits stay.
   /// - Complexity: O(*h*) in the hidden records, and in all sightings and expiring values; O(*m*)
   ///   in the type's records for an age by modification, otherwise as the rule's query. For a
   ///   member that ends by itself, every payload of its type is parsed.
@@ -295,6 +296,10 @@ extension SyncEngine {
   ) async throws(SyncError) -> CleanupReport {
     for type in policy.rules.map(\.type) + policy.expiring.map(\.type) {
       _ = try schema.entity(type, during: "cleaning up")
+    }
+    let now = environment.clock.timestamp
+    if let flaw = policy.rules.lazy.compactMap({ $0.condition(at: now)?.flaw }).first {
+      throw SyncError(.invalidConfiguration, during: "cleaning up", flaw)
     }
     guard policy.recordsAtOnce > 0 else {
       throw SyncError(

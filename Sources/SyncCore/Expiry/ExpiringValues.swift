@@ -36,7 +36,7 @@ public struct ExpiringValues: Sendable {
 
   /// Writes a value, whose lifetime begins now; `nil` removes it.
   ///
-  /// ``SyncEngine/changes()`` tells of it as a change of the record.
+  /// ``SyncEngine/changes()`` tells of it as a change of the record, also in other processes.
   ///
   /// - Throws: `invalidConfiguration` for a field whose name is empty or has a slash; `invalidEdit`
   ///   for a value that JSON cannot represent; the store's codes.
@@ -57,7 +57,10 @@ public struct ExpiringValues: Sendable {
     }
     let written = bytes
     try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.setValue(written, forKey: key.name)
+      try transaction.apply {
+        $0.values = [StoreChanges.KeptValue(key.name, written)]
+        $0.annotated = [id]
+      }
     }
     edits.emit(.annotated(id))
   }
@@ -83,16 +86,31 @@ extension ExpiringValues {
   static func move(
     _ former: RecordID, to id: RecordID, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    var last: String?
-    while let key = try transaction.portion(keys: ExpiryMark.prefix, after: last, limit: 1).first {
-      let field = key.dropFirst(ExpiryMark.prefix.count).prefix { $0 != "/" }
-      let start = "\(ExpiryMark.prefix)\(field)/"
-      if let bytes = try transaction.value(forKey: start + former.description) {
-        try transaction.setValue(bytes, forKey: start + id.description)
-        try transaction.setValue(nil, forKey: start + former.description)
-      }
-      last = start + "\u{10FFFF}"
+    for place in try transaction.placesBesideRecords(in: [.expiring]) {
+      guard let bytes = try transaction.value(forKey: place + former.description) else { continue }
+      try transaction.setValue(bytes, forKey: place + id.description)
+      try transaction.setValue(nil, forKey: place + former.description)
     }
+  }
+}
+
+extension StoreSnapshot {
+  /// The starts of the keys of what the app has kept beside records: an expiring field, a throttle's
+  /// mark. What follows is a record's ID.
+  ///
+  /// - Complexity: O(*f* log *v*) for *f* fields among *v* kept values.
+  func placesBesideRecords(
+    in families: [ValueFamily] = [.expiring, .throttle]
+  ) throws(SyncError) -> [String] {
+    var places: [String] = []
+    for prefix in families.map(\.rawValue) {
+      var last: String?
+      while let key = try portion(keys: prefix, after: last, limit: 1).first {
+        places.append(prefix + key.dropFirst(prefix.count).prefix { $0 != "/" } + "/")
+        last = places.last.map { $0 + "\u{10FFFF}" }
+      }
+    }
+    return places
   }
 }
 

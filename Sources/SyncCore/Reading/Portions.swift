@@ -97,6 +97,13 @@ extension StoreSnapshot {
   package func portions(outbox type: RecordType) -> Portions<OutboxEntry, EditStamp> {
     Portions(at: \.edit.stamp) { (last) throws(SyncError) in try portion(outbox: type, after: last) }
   }
+
+  /// A type's conflicts, the newest first, in portions.
+  func portions(conflicts type: RecordType) -> Portions<Conflict, Int64> {
+    Portions(at: \.number) { (last) throws(SyncError) in
+      try portion(conflicts: type, before: last, limit: MergeContext.portion)
+    }
+  }
 }
 
 // The engine walks through large lists in these portions. Each portion begins after the key at

@@ -28,9 +28,10 @@ public struct Field<Root: SyncedRecord, Value: Sendable>: Sendable {
   }
 
   /// The JSON value of a member, in the form that the type gives it.
+  ///
+  /// Null for a value that the form cannot write.
   package func value(_ value: some FieldValueConvertible) -> FieldValue {
     guard let formed = value as? any ScalarFormed else { return value.fieldValue }
-    // A form that cannot write the value has none in a record either.
     return (try? Root.coding.scalar(of: formed, at: { [name.rawValue] }))?.fieldValue ?? .null
   }
 
@@ -63,6 +64,9 @@ extension Field where Value: FieldValueConvertible {
 
   private func equality(_ value: Value?) -> Condition {
     let wanted = value.map { self.value($0) } ?? .null
+    if wanted == .null, let value, value is any ScalarFormed {
+      return .invalid("A value for \(Root.recordType).\(name) has no place in its form.")
+    }
     guard case .string = wanted, meaning != nil else { return .equal(name, wanted) }
     let bound = Condition.Bound(wanted, isIncluded: true)
     return between(bound, bound)
@@ -70,8 +74,9 @@ extension Field where Value: FieldValueConvertible {
 
   /// The field equals one of some values.
   public func isIn(_ values: some Sequence<Value>) -> Condition {
-    if meaning == nil { return withDefault(.isIn(name, values.map { value($0) })) }
-    return withDefault(.any(values.map { equality($0) }))
+    let equalities = Condition.any(values.map { equality($0) })
+    if meaning != nil || equalities.flaw != nil { return withDefault(equalities) }
+    return withDefault(.isIn(name, values.map { value($0) }))
   }
 
   /// The field is between two bounds, each included, excluded or absent.

@@ -132,11 +132,20 @@ extension Condition {
   /// Why the condition has no sound result; `nil` if it has one.
   package var flaw: String? {
     switch self {
-    case .equal, .isIn, .within, .meaning, .text: nil
+    case .equal, .isIn, .text: nil
+    case .within(let field, let lower, let upper): Self.flaw(of: field, [lower, upper])
+    case .meaning(let field, let meaning, let lower, let upper):
+      Self.flaw(of: field, [lower?.meaning(meaning), upper?.meaning(meaning)])
     case .invalid(let reason): reason
     case .all(let conditions), .any(let conditions): conditions.lazy.compactMap(\.flaw).first
     case .not(let condition): condition.flaw
     }
+  }
+
+  private static func flaw(of field: FieldName, _ bounds: [Bound?]) -> String? {
+    guard bounds.contains(where: { bound in bound.map { !$0.value.isComparable(with: $0.value) } ?? false })
+    else { return nil }
+    return "A bound of \(field) is no value in its form, such as null or a date after the year 9999."
   }
 
   /// Every field that the condition mentions.

@@ -40,7 +40,9 @@ struct Touched: Sendable {
       guard key.hasPrefix(Checkpoint.keyPrefix) else { continue }
       checkpoints.insert(RecordType(String(key.dropFirst(Checkpoint.keyPrefix.count))))
     }
-    if !changes.conflicts.isEmpty || changes.forgottenConflicts != nil { changesConflicts = true }
+    if !changes.conflicts.isEmpty || changes.forgottenConflicts != nil || !changes.removedConflicts.isEmpty {
+      changesConflicts = true
+    }
   }
 
   /// Creates a set of everything in one of two views.

@@ -18,8 +18,7 @@ final class JSONFileState: Codable, StoreTransaction {
   private var values: [Data: Data] = [:]
   /// The changes of the newest writes; `nil` for many records.
   private var writes: [[RecordID]?] = []
-  private var position: Int64 = 0
-  private var changed: Set<RecordID> = []
+  private var (position, changed): (Int64, Set<RecordID>) = (0, [])
   var fence: Int64 = 0
   /// The end of the last lease; `nil` after it was given back.
   var leaseEnd: Timestamp?
@@ -52,12 +51,13 @@ final class JSONFileState: Codable, StoreTransaction {
     outbox = outbox.filter { !edited.contains($0.id) } + changes.queued.map(\.withoutFields)
     for var conflict in changes.conflicts {
       if case .malformed = conflict.remote { throw SyncError(.invalidConfiguration, during: "logging") }
-      lastConflict += 1
-      (conflict.number, conflict.remote) = (lastConflict, conflict.remote.withoutFields)
-      conflicts.append(conflict)
+      (conflict.number, conflict.remote) = (lastConflict + 1, conflict.remote.withoutFields)
+      (lastConflict, conflicts) = (conflict.number, conflicts + [conflict])
     }
-    if let time = changes.forgottenConflicts { conflicts.removeAll { $0.settledAt < time } }
+    let end = changes.forgottenConflicts ?? Timestamp(microseconds: .min)
+    conflicts.removeAll { $0.settledAt < end || changes.removedConflicts.contains($0.number) }
     for value in changes.values { values[Data(value.key.utf8)] = value.bytes.map { Data($0) } }
+    changed.formUnion(changes.annotated)
   }
 
   private func change(

@@ -96,6 +96,37 @@ struct AccountTests {
     #expect(keys(store) == ["m0", "m1", "m2", "r"])
   }
 
+  /// Of the records, and of the types, nothing is left: the log and what the app kept beside them.
+  @Test(arguments: [true, false]) func forgetsWhatIsKeptBesideRecords(byType: Bool) async throws {
+    let store = InMemoryStore(leaseClock: { [clock] in clock.timestamp })
+    let one = remote("one", records: 3)
+    let engine = try await engine(store, one)
+    _ = try await engine.sync()
+    let (meter, kept) = (
+      RecordID(type: "meters", key: "m1"), RecordID(type: "readings", key: "r")
+    )
+    for id in [meter, kept] {
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        try batch.set(id) { $0["name"] = Array(#""here""#.utf8)[...] }
+      }
+      clock.advance(by: .seconds(60))
+      one.upsert(id.type, id.key, #"{"meter":"m0","name":"there"}"#)
+      try await engine.expiring.set("kitchen", for: Self.seen, of: id)
+    }
+    _ = try await engine.sync()
+    #expect(Set(try await engine.edits.conflicts().map(\.id)) == [meter, kept])
+    if byType {
+      #expect(try await engine.forget(["meters", "readings"]).isEmpty)
+      #expect(try await engine.edits.conflicts().isEmpty)
+      #expect(try await engine.status().allSatisfy { $0.passes.lastSuccess == nil })
+    } else {
+      #expect(try await engine.forget(records: [meter]).isEmpty)
+      #expect(try await engine.edits.conflicts().map(\.id) == [kept])
+    }
+    #expect(try await engine.expiring.value(of: Self.seen, for: meter) == nil)
+    #expect(try await engine.expiring.value(of: Self.seen, for: kept) == (byType ? nil : "kitchen"))
+  }
+
   @Test func isForgottenOnlyBetweenSyncs() async throws {
     let store = InMemoryStore(leaseClock: { [clock] in clock.timestamp })
     _ = try await engine(store, remote("one", records: 2)).sync()
