@@ -53,7 +53,7 @@ struct PushMachine {
   private var unanswered: Set<RecordID> = []
   /// Edits that were sent while the remote was unavailable, perhaps after they had taken effect.
   private var outages: Set<RecordID> = []
-  /// Edits that had too many conflicts.
+  /// Edits that had too many conflicts, or have failed in a push before.
   private var leftAlone: Set<RecordID> = []
   private var room = Room.enough
   /// Edits for which the remote had no room.
@@ -126,6 +126,13 @@ struct PushMachine {
     let upserts = pending.map { Leg(type: $0.type, stage: .upserts, unread: $0.count) }
     let deletions = pending.reversed().map { Leg(type: $0.type, stage: .deletions, unread: $0.count) }
     legs = (upserts + deletions).filter { stages.contains($0.stage) }[...]
+  }
+
+  /// Plans a further push of the same sync, without the types and edits that have failed in the one before.
+  init(_ pending: [(type: RecordType, count: Int)], after former: PushMachine) {
+    let denied = former.typeFailures.filter { !$0.error.isAboutEdits }.map(\.type)
+    self.init(pending.filter { !denied.contains($0.type) }, settings: former.settings)
+    leftAlone = former.leftAlone.union(former.suspects.flatMap { $0.batch.entries.map(\.id) })
   }
 
   /// The current type.

@@ -148,7 +148,7 @@ struct PushRun {
     var pending = try await session.reconsiderRefused(freed)
     session.progress.freed.subtract(freed.map(\.type))
     if machine.hasAppliedGroups { pending = try await session.pendingEdits(of: entities) }
-    return pending.isEmpty ? nil : PushMachine(pending, settings: machine.settings)
+    return pending.isEmpty ? nil : PushMachine(pending, after: machine)
   }
 
   /// Counts and reports the edits that stay refused.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 import SyncAdapters
+import Synchronization
 import Testing
 
 @Suite("An edit refused for a value that another record has", .timeLimit(.minutes(10)))
@@ -8,6 +9,8 @@ struct UniqueValueTests {
   /// A remote that accepts a value of `slot` once.
   private struct UniqueSink: RemoteRecordSink {
     let base: InMemoryRemote
+    /// A record at which the remote fails, and how often it was sent.
+    var failing: (key: String, attempts: Counter)?
     var identity: String { base.identity }
     var keepsUnknownMembers: Bool { true }
 
@@ -16,6 +19,10 @@ struct UniqueValueTests {
     ) async throws(SyncError) -> [PushOutcome] {
       var outcomes: [PushOutcome] = []
       for change in changes {
+        if let failing, failing.key == change.id.key {
+          failing.attempts.value.withLock { $0 += 1 }
+          throw SyncError(.invalidResponse, during: "pushing")
+        }
         if let slot = slot(change.content.payload), isTaken(slot, except: change.id.key) {
           outcomes.append(.refused(reason: "taken"))
         } else {
@@ -34,6 +41,10 @@ struct UniqueValueTests {
         base.records(of: type).contains { $0.key != key && self.slot($0.payload) == slot }
       }
     }
+  }
+
+  private final class Counter: Sendable {
+    let value = Mutex(0)
   }
 
   private func world(options: SyncOptions = SyncOptions()) async throws -> PushWorld {
@@ -61,6 +72,25 @@ struct UniqueValueTests {
     #expect(world.there().keys.sorted() == (isDeletion ? ["new"] : ["new", "old"]))
     #expect(pushed.accepted == 2 && pushed.refused == 0 && pushed.pending == 0)
     #expect(refusals(world) == 0)
+  }
+
+  /// The second push of the sync is for what the first one has made possible, not for what failed in it.
+  @Test(arguments: [0, 1, 2]) func isSentAgainWithoutTheEditsThatFailed(others: Int) async throws {
+    let counter = Counter()
+    var options = SyncOptions()
+    options.retry.attempts = 1
+    let world = try await PushWorld(
+      options: options, sink: { UniqueSink(base: $0, failing: ("bad", counter)) })
+    world.remote.upsert("meters", "bad", "{}")
+    world.remote.upsert("meters", "old", #"{"slot":"1"}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "new", ["slot": #""1""#])
+    for number in 0..<others { try await world.write("meters", "more\(number)", [:]) }
+    try await world.write("meters", "old", ["slot": #""2""#])
+    try await world.delete("meters", "bad")
+    _ = try? await world.engine.sync()
+    #expect(counter.value.withLock { $0 } == 1)
+    #expect(world.there().keys.contains("new"))
   }
 
   @Test func goesWithAnEditThatComesLater() async throws {
