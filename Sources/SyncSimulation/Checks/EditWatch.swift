@@ -119,7 +119,9 @@ final class EditWatch: Sendable {
     guard !incarnation.isLoading, conflict.local.stamp.physical > now + bound,
       let entity = incarnation.schema.synced(with: traits)[conflict.id.type]
     else { return }
-    var others = [conflict.remoteStamp, conflict.base.flatMap(entity.statedStamp(in:))]
+    // The edit may have been made on a copy of the same clock.
+    let bases = [conflict.base, before.outbox[conflict.id]?.base.record?.payload]
+    var others = [conflict.remoteStamp] + bases.map { $0.flatMap(entity.statedStamp(in:)) }
     if case .upsert(let record) = conflict.remote {
       others.append(entity.statedStamp(in: record.payload))
       // A copy that the remote took later than now shows that the clock is behind.

@@ -192,6 +192,7 @@ final class Watch: Sendable {
     if touched.values.contains(where: { $0.hasPrefix(Self.accountKey) }) {
       state.withLock { $0.isOwned = !isForgetting }
     }
+    if isForgetting { ledger.saw(.accountForgotten) }
     if isForgetting, !touched.records.isEmpty || !touched.outbox.isEmpty {
       checkForgotten(before, after, by: incarnation)
     }

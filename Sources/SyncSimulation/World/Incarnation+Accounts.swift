@@ -29,7 +29,6 @@ extension Incarnation {
     let edits = try await SyncEngine.forgetEverything(
       in: SimulatedStore(store, of: self, isForgetting: true))
     trace(as: .edit, "forgets the person before, with \(Counted(edits.count, "edit"))")
-    world.ledger.saw(.accountForgotten)
   }
 
   /// Makes the store forget the person before, if a sync was refused for it.

@@ -167,6 +167,32 @@ extension Incarnation {
         .noLostEdit, "\(self) writes a form of \(id) over what has changed since", about: [id])
     }
     trace(as: .edit, "writes a form of \(id)")
+    guard world.choices.once(in: 2) else { return }
+    try? await clock.pause(for: world.choices.duration(.zero...(.seconds(20))))
+    if isDead { return }
+    form.name = read.name
+    try await writeAgain(form, afterSaving: filled.name, id, engine)
+  }
+
+  /// Writes a form once more, in which its name was set back.
+  ///
+  /// Another writer's name meets the type's policy, so it is not checked.
+  private func writeAgain(
+    _ form: Stored<LeagueForm>, afterSaving name: Int, _ id: RecordID, _ engine: SyncEngine
+  ) async throws(SyncError) {
+    let isLost = try await engine.edits.perform { (batch) throws(SyncError) -> Bool in
+      let before = try batch.record(id)?.payload
+      try batch.upsert(form)
+      guard before?.leagueName(id) == name, let after = try batch.record(id)?.payload else { return false }
+      self.world.ledger.saw(.formWrittenAgain)
+      return after.leagueName(id) != form.name
+    }
+    if isLost {
+      world.ledger.report(
+        .noLostEdit, "\(self) sets the name of \(id) back in its form, and it stays as it was saved",
+        about: [id])
+    }
+    trace(as: .edit, "writes its form of \(id) again")
   }
 
   /// Records a sighting, or finds that one was recorded a short time ago.
@@ -297,6 +323,11 @@ extension Incarnation {
 }
 
 extension Payload {
+  /// The name in a form of the record; `nil` where it is no number.
+  fileprivate func leagueName(_ id: RecordID) -> Int? {
+    (try? decoded(as: LeagueForm.self, key: id.key))?.name
+  }
+
   /// Whether two payloads differ at most in one member, besides the stamps of edits.
   fileprivate func differs(from other: Payload, onlyIn field: FieldName) -> Bool {
     guard var ours = try? FieldMap(self), var theirs = try? FieldMap(other) else { return false }

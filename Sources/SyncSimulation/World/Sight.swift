@@ -78,6 +78,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case recordsReadAtOnce
   /// A form was written whose record had changed since it was opened.
   case formOutdated
+  /// A form was written again, with a value set back.
+  case formWrittenAgain
   /// An edit was pushed and accepted.
   case pushed
   /// An accepted edit was sent again, because the answer had been lost.

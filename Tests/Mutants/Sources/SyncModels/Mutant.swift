@@ -24,7 +24,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Cycles, and hidden records.
   case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed
   // Other parts: a sink, a policy, an update of the app.
-  case answerUnmet, policyUnchecked, declarationsIgnored, formWrittenWhole
+  case answerUnmet, policyUnchecked, declarationsIgnored, formWrittenWhole, formSavedOnce
   case failingEditStopsOthers, failingEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
   // Edits that another client's change meets.
   case demandIgnored, defaultTakenForAnEdit, restorationTakenForAnEdit, assignmentUnnoticed

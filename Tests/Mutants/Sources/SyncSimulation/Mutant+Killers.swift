@@ -89,7 +89,7 @@ extension Mutant {
     // The batch that fails as a whole goes out again and again.
     case .failingEditStopsOthers: [.convergence, .bounds]
     case .declarationsIgnored: [.references, .convergence]
-    case .formWrittenWhole: [.noLostEdit]
+    case .formWrittenWhole, .formSavedOnce: [.noLostEdit]
     case .failingEditSentTwice: [.bounds]
     case .lookupStopsAllTypes: [.liveness]
     case .demandIgnored: [.noLostEdit]
