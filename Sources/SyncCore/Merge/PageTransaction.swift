@@ -63,6 +63,8 @@ struct PageTransaction: Sendable {
     guard try transaction.withheldCounts(entity.type)[.staged, default: 0] > 0 else { return }
     var context = context
     context.stages = false
+    // What is staged was news when it was staged.
+    context.needed = nil
     var publication = PageMerge(entity, context: context, tally: merge.tally)
     var portions = transaction.portions(withheld: entity.type, [.staged])
     while try transaction.withheldCounts(entity.type)[.staged, default: 0] > 0,

@@ -210,6 +210,24 @@ struct UniqueValueTests {
     #expect(world.there(type).keys.contains("new"))
   }
 
+  /// A listing stages what is parked, and parks it again: that is no news.
+  @Test func staysRefusedWhereAListingRepeatsWhatIsParked() async throws {
+    let readings = Entity(
+      "readings", references: [.to("meters", by: "meter")], visibility: .wholeEntity)
+    let world = try await PushWorld([PushWorld.meters, readings], sink: { UniqueSink(base: $0) })
+    world.remote.upsert("readings", "shown", #"{"id":"shown","slot":2,"name":1}"#)
+    _ = try await world.engine.sync()
+    try await world.write("readings", "new", ["slot": "2", "name": "1"])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("readings", "shown", #"{"id":"shown","meter":"none","slot":2,"name":2}"#)
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    for _ in 0..<2 {
+      let result = try await world.engine.sync(SyncRequest(fullPull: ["readings"]))
+      #expect(result.pushed.requests == 0 && result.pushed.pending == 1)
+    }
+  }
+
   @Test func staysRefusedWithoutSuchAChange() async throws {
     let world = try await world()
     try await world.write("meters", "new", ["slot": "1"])
