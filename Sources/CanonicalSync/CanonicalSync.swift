@@ -76,6 +76,7 @@
 @_exported public import struct SyncModels.RecordCoding
 @_exported public import struct SyncModels.RecordID
 @_exported public import protocol SyncModels.RecordKey
+@_exported public import struct SyncModels.RecordLayout
 @_exported public import struct SyncModels.RecordType
 @_exported public import struct SyncModels.Reference
 @_exported public import struct SyncModels.ScalarForm

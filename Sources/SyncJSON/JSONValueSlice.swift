@@ -51,6 +51,13 @@ public struct JSONValueSlice: Sendable {
     return JSONString.decoded(bytes.dropFirst().dropLast(), hasEscapes: hasEscapes)
   }
 
+  /// Whether it is a string with an escape for half of a surrogate pair, without the other half.
+  ///
+  /// Several such strings read as the same text, so it is no name of anything.
+  package var hasHalfCharacter: Bool {
+    kind == .string && hasEscapes && UnportableJSON(in: bytes) == .halfCharacter
+  }
+
   /// The UTF-8 bytes of a string with its escapes resolved, or of another value as written.
   package var content: ArraySlice<UInt8> {
     guard kind == .string else { return bytes }

@@ -19,9 +19,9 @@ struct DoorTests {
     return text.matches(of: #/(?m)^@_exported public import \w+ (\w+\.\w+)$/#).map { String($0.1) }
   }
 
-  @Test func showAnAppAtMost105Types() throws {
+  @Test func showAnAppAtMost106Types() throws {
     let exported = try Self.exported()
-    #expect(exported.count > 40 && exported.count <= 105, "\(exported.count)")
+    #expect(exported.count > 40 && exported.count <= 106, "\(exported.count)")
     #expect(exported == exported.sorted())
   }
 

@@ -220,6 +220,9 @@ struct RESTRecordReader: Sendable {
     guard let value, !value.isNull else {
       throw Flaw("\(collection.id) (\(collection.place("id"))) leads to \(value == nil ? "nothing" : "null")")
     }
+    if value.hasHalfCharacter {
+      throw Flaw("\(collection.id) (\(collection.place("id"))) \(UnportableJSON.halfCharacter.description)")
+    }
     if let text = value.string(), !text.isEmpty { return text }
     if let number = value.integer() { return String(number) }
     // A whole number beyond 64 bits is its digits.

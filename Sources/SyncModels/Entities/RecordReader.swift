@@ -77,6 +77,7 @@ public struct RecordReader: Sendable {
     /// The record's key: a string that is not empty, or a whole number as spelled.
     var key: String? {
       guard let id else { return nil }
+      if id.hasHalfCharacter { return nil }
       if id.kind == .string { return id.string().flatMap { $0.isEmpty ? nil : $0 } }
       return id.integer().map { String($0) }
     }
@@ -105,6 +106,9 @@ public struct RecordReader: Sendable {
   ) -> Result<RecordChange, Flaw> {
     guard let id = draft.id else { return .failure(Flaw(reason: "has no member \"\(layout.id)\"")) }
     guard let key = draft.key else {
+      if id.hasHalfCharacter {
+        return .failure(Flaw(reason: "\"\(layout.id)\" \(UnportableJSON.halfCharacter.description)"))
+      }
       let wanted = "a string that is not empty, or a whole number"
       return .failure(Flaw(reason: "\"\(layout.id)\" is \(id.kind), not \(wanted)"))
     }

@@ -180,6 +180,7 @@ struct RESTHostileTests {
   @Test(arguments: [
     ("1.5", "a number"), ("1e2", "a number"), ("true", "true"), ("false", "false"), ("null", "null"),
     ("[1]", "a list"), ("{}", "an object"), ("9223372036854775808.0", "a number"), ("\"\"", "empty text"),
+    (#""\ud800""#, "an escape for half"), (#""a\uDC01b""#, "an escape for half"),
   ])
   func anIdOfAnotherKindIsSetAsideAlone(_ id: String, _ found: String) async throws {
     let listed = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in

@@ -16,4 +16,18 @@ struct RecordReaderTests {
     }
     #expect(record.entityTag == expected)
   }
+
+  /// Both would read as one key.
+  @Test(arguments: [#""\ud800""#, #""\udc00 ""#]) func takesNoKeyWithHalfACharacter(_ id: String) {
+    let reader = RecordReader(Entity("items"), layout: RecordLayout())
+    guard case .malformed(let record) = reader.read(Array("{\"id\":\(id)}".utf8)[...]) else {
+      Issue.record("It is a record.")
+      return
+    }
+    #expect(record.key == nil && record.reason.contains("half of a surrogate pair"))
+    guard case .upsert = reader.read(Array(#"{"id":"\ud83d\ude00"}"#.utf8)[...]) else {
+      Issue.record("A whole pair is no character.")
+      return
+    }
+  }
 }
