@@ -41,14 +41,13 @@ struct EditSettler {
   ///   - isAnswer: Whether the remote accepted the sent edit, and this is its answer.
   ///   - flaw: Why the policy's resolution is invalid, if that is known.
   func meeting(
-    _ remoteState: RemoteState, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
+    _ remoteState: RemoteState, _ stored: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
   ) -> EditSettlement {
-    let entry = entry.taking(entity.remote.serverManagedFields, of: remoteState)
+    let entry = stored.taking(entity.remote.serverManagedFields, of: remoteState)
     // A default gives way to whatever the remote has, without a conflict.
     if entry.isSeed { return EditSettlement(row: remoteState.row) }
     if entry.isRestoration {
-      // What may have been sent on this state is sent again unchanged.
-      if !isAnswer, restates(remoteState, entry.base) { return kept(entry) }
+      if !isAnswer, restates(remoteState, entry.base) { return kept(entry, stored) }
       // A restored field gives way too, and is restored again on top.
       return settled(by: remoteState, entry)
     }
@@ -90,7 +89,7 @@ struct EditSettler {
       if isPurge(entry.edit.content.payload) { return settled(by: remoteState, entry) }
       if isPurge(remoteState.payload) { return rebased(entry, onto: remoteState) }
     }
-    if restates(remoteState, entry.base) { return kept(entry) }
+    if restates(remoteState, entry.base) { return kept(entry, stored) }
     return settle(entry, remoteState, since: entry.base.record?.payload, flaw)
   }
 
@@ -145,6 +144,11 @@ struct EditSettler {
 
   private func kept(_ entry: OutboxEntry) -> EditSettlement {
     EditSettlement(row: entry.row(of: entity), entry: entry)
+  }
+
+  /// Keeps the entry on its base. What may have been sent is sent again unchanged, under the same key.
+  private func kept(_ entry: OutboxEntry, _ stored: OutboxEntry) -> EditSettlement {
+    kept(stored.sent == nil ? entry : stored)
   }
 
   /// Drops the entry, unless the remote state changes an immutable field.

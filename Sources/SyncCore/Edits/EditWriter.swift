@@ -215,6 +215,8 @@ struct EditWriter {
     /// The records that the written records must refer to.
     var targets: [RecordID] = []
     var moot: [OutboxEntry] = []
+    /// The defaults that edits were made on and lead back to. They wait to be pushed again.
+    var seeds: [OutboxEntry] = []
 
     mutating func add(_ entry: OutboxEntry, _ entity: Entity) {
       let isMoot = entry.isMoot
@@ -228,6 +230,7 @@ struct EditWriter {
         moot.append(OutboxEntry(id: entry.id, edit: entry.edit, base: .none))
       } else if isMoot {
         moot.append(entry)
+        if let seed = entry.seed(below: entity) { seeds.append(seed) }
       } else {
         changes.queued.append(entry)
       }
@@ -243,6 +246,7 @@ struct EditWriter {
     // them.
     try markListed(ids)
     try transaction.giveUp(batch.moot)
+    if !batch.seeds.isEmpty { try transaction.queue(batch.seeds) }
     for id in ids { changed.insert(id) }
   }
 

@@ -23,4 +23,21 @@ struct RemoteStateTests {
     let content = Edit.Content.upsert(Payload(Array(#"{"a":1,"b":2}"#.utf8)), schemaVersion: 1)
     #expect(RemoteState.copy(copy(json)).fulfils(content, on: base) == isAcknowledgement)
   }
+
+  /// The remote writes one member anew for each answer, and another one itself.
+  @Test(arguments: [true, false]) func leavesWhatWasSentAsItIsWhereItIsTheBase(wasSent: Bool) throws {
+    let known = copy(#"{"name":1,"number":1,"served":1}"#)
+    let edit = Edit(
+      .upsert(Payload(Array(#"{"name":2,"number":1,"served":1}"#.utf8)), schemaVersion: 1),
+      stamp: EditStamp(physical: Timestamp(microseconds: 2)))
+    let entry = OutboxEntry(
+      id: known.id, edit: edit, base: .copy(known), sent: wasSent ? edit : nil, attempts: 1)
+    let traits = Entity.RemoteTraits(serverManagedFields: ["number"])
+    let settler = EditSettler(
+      entity: try #require(SyncSchema(Entity("t")).synced(with: traits)["t"]), policy: LastWriteWins(),
+      maximumClockSkew: .seconds(300), now: Timestamp(milliseconds: 5000))
+    let settlement = settler.meeting(.copy(copy(#"{"name":1,"number":2,"served":2}"#)), entry)
+    #expect(settlement.conflict == nil && settlement.entry?.sent == entry.sent)
+    #expect((settlement.entry == entry) == wasSent)
+  }
 }

@@ -38,6 +38,25 @@ struct SeedTests {
     #expect(try await !new.engine.edits.seed(Setting(theme: "light"), key: "main"))
   }
 
+  /// The default was never at the remote, although the edit leads back to it.
+  @Test(arguments: [true, false]) func areSentWhereAnEditOfThemIsUndone(isForm: Bool) async throws {
+    let world = try await PushWorld([PushWorld.meters])
+    try await world.engine.edits.seed(Setting(theme: "light"), key: "main")
+    var form = try #require(try await world.engine.records.find(Setting.self, key: "main"))
+    for theme in ["dark", "light"] {
+      form.theme = theme
+      if isForm {
+        try await world.engine.edits.upsert(form)
+      } else {
+        try await world.write("meters", "main", ["theme": "\"\(theme)\""])
+      }
+    }
+    #expect(try await world.outbox().map(\.id.key) == ["main"])
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there() == ["main": #"{"theme":"light"}"#] && world.here() == world.there())
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func areNotWantedAgainWhereTheRemoteHasGivenThemAKey() async throws {
     let world = try await PushWorld([PushWorld.meters], configure: { $0.assignsKeys = true })
     #expect(try await world.engine.edits.seed(Setting(theme: "light"), key: "main"))
