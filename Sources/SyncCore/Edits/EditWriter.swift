@@ -215,8 +215,6 @@ struct EditWriter {
     /// The records that the written records must refer to.
     var targets: [RecordID] = []
     var moot: [OutboxEntry] = []
-    /// The defaults that edits were made on and lead back to. They wait to be pushed again.
-    var seeds: [OutboxEntry] = []
 
     mutating func add(_ entry: OutboxEntry, _ entity: Entity) {
       let isMoot = entry.isMoot
@@ -230,7 +228,6 @@ struct EditWriter {
         moot.append(OutboxEntry(id: entry.id, edit: entry.edit, base: .none))
       } else if isMoot {
         moot.append(entry)
-        if let seed = entry.seed(below: entity) { seeds.append(seed) }
       } else {
         changes.queued.append(entry)
       }
@@ -246,8 +243,23 @@ struct EditWriter {
     // them.
     try markListed(ids)
     try transaction.giveUp(batch.moot)
-    if !batch.seeds.isEmpty { try transaction.queue(batch.seeds) }
+    // A default to which an edit leads back waits to be pushed as before.
+    for entry in batch.moot {
+      if let seed = try seed(below: entry) { try transaction.queue([seed]) }
+    }
     for id in ids { changed.insert(id) }
+  }
+
+  /// The default that an edit was made on; `nil` for any other base.
+  ///
+  /// Without a stamp, it is told by its type, which neither a remote nor a bundle has filled.
+  private mutating func seed(below entry: OutboxEntry) throws(SyncError) -> OutboxEntry? {
+    if let seed = entry.seed(below: try entity(of: entry.id)) { return seed }
+    guard let copy = entry.base.record, copy.version == .unversioned,
+      try transaction.checkpoint(for: entry.id.type) == nil
+    else { return nil }
+    let content = Edit.Content.upsert(copy.payload, schemaVersion: copy.schemaVersion)
+    return OutboxEntry(id: entry.id, edit: Edit(content, stamp: clock.seedStamp()), base: .none)
   }
 
   // MARK: Discarding
@@ -270,7 +282,7 @@ struct EditWriter {
         .invalidEdit, during: "discarding the edit of \(id)",
         "It may have reached the remote already; push first, or edit the record again.")
     }
-    var (base, seed) = (entry.base, entry.seed(below: entity))
+    var (base, seed) = (entry.base, try seed(below: entry))
     // A default goes if the remote has perhaps made the record, of which it would be another one, or
     // if it refers to what is gone.
     if seed != nil, case .live(let shown) = base.row(of: id, entity) {

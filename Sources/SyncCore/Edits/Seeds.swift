@@ -81,9 +81,7 @@ extension OutboxEntry {
     return .copy(Record(id: id, version: .unversioned, schemaVersion: version, payload: payload, fields: []))
   }
 
-  /// The default that the edit was made on, which waits to be pushed once the edit is discarded or undone.
-  ///
-  /// `nil` for any other base.
+  /// The default that the edit was made on, as its stamp tells; `nil` for any other base.
   func seed(below entity: Entity) -> OutboxEntry? {
     guard let copy = base.record, copy.version == .unversioned,
       let stamp = entity.stamp(in: copy.payload), stamp.isOfSeed

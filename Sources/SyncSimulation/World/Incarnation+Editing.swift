@@ -183,9 +183,9 @@ extension Incarnation {
     let isLost = try await engine.edits.perform { (batch) throws(SyncError) -> Bool in
       let before = try batch.record(id)?.payload
       try batch.upsert(form)
-      guard before?.leagueName(id) == name, let after = try batch.record(id)?.payload else { return false }
+      guard before?.hasName(name) ?? false, let after = try batch.record(id)?.payload else { return false }
       self.world.ledger.saw(.formWrittenAgain)
-      return after.leagueName(id) != form.name
+      return !after.hasName(form.name)
     }
     if isLost {
       world.ledger.report(
@@ -323,9 +323,9 @@ extension Incarnation {
 }
 
 extension Payload {
-  /// The name in a form of the record; `nil` where it is no number.
-  fileprivate func leagueName(_ id: RecordID) -> Int? {
-    (try? decoded(as: LeagueForm.self, key: id.key))?.name
+  /// Whether the name is a number, however the remote spells it.
+  fileprivate func hasName(_ number: Int) -> Bool {
+    (try? values(of: ["name"])) == [.integer(Int64(number))]
   }
 
   /// Whether two payloads differ at most in one member, besides the stamps of edits.
