@@ -62,8 +62,8 @@ public struct Bootstrap: Sendable {
     if let stranger = sections.keys.filter({ !known.contains($0) }).sorted().first {
       throw BootstrapDocument.flaw("It has records of the type \(stranger), which is not declared.")
     }
-    try await StoredDeclarations.register(schema, with: store)
     let schema = schema.synced(with: source, nil)
+    try await StoredDeclarations.register(schema, with: store, at: clock.timestamp)
     let duration = Duration.seconds(60)
     let lease = try await store.acquireLease(for: duration)
     return try await LeaseKeeper.hold(lease, of: store, by: schema, clock: clock, for: duration) {

@@ -6,6 +6,8 @@ struct DeclaredShape: Hashable, Codable {
   /// The ordered references, without duplicates, sorted.
   var references: [Target]
   var naturalKey: NaturalKey?
+  /// Whether the type is ``Entity/Access/local``; `nil` if it is not.
+  var isLocal: Bool?
 
   struct Target: Hashable, Codable {
     var field: FieldName
@@ -17,6 +19,7 @@ struct DeclaredShape: Hashable, Codable {
       entity.references.filter(\.isOrdered).map { Target(field: $0.field, type: $0.target) })
     references = targets.sorted { ($0.type, $0.field.rawValue) < ($1.type, $1.field.rawValue) }
     naturalKey = entity.naturalKey
+    isLocal = entity.access == .local ? true : nil
   }
 
   /// Whether records that satisfy another declaration's references satisfy these too.
@@ -187,7 +190,14 @@ extension StoredDeclarations {
   }
 
   /// Registers a schema with a store, and makes its declarations those that decide.
-  static func register(_ schema: SyncSchema, with store: any LocalStore) async throws(SyncError) {
+  ///
+  /// Records that were made while their type was ``Entity/Access/local`` become insertions with it.
+  ///
+  /// - Parameter schema: The types, with the traits of their remote.
+  static func register(
+    _ schema: SyncSchema, with store: any LocalStore, at now: Timestamp,
+    maximumClockSkew: Duration = EditOptions().maximumClockSkew
+  ) async throws(SyncError) {
     // A salvaged store has declarations, and no note of what its records follow. So has one in which
     // the registration of a new type was interrupted.
     let registered = try await store.read { (snapshot) throws(SyncError) in
@@ -204,6 +214,7 @@ extension StoredDeclarations {
     if isKnown { return }
     try await store.write(.app) { (transaction) throws(SyncError) in
       let isOvertaken = try !transaction.hasRegistered(schema)
+      let before = try load(from: transaction)
       let (void, undeclared) = try update(in: transaction) { stored in
         stored.adopt(registered)
         let void =
@@ -217,6 +228,13 @@ extension StoredDeclarations {
       for type in void {
         try RebuildProgress.forget(for: type, in: transaction)
       }
+      let formerlyLocal = schema.entities.filter {
+        $0.access == .readWrite && before.known($0.type)?.shape.isLocal ?? false
+      }
+      if isOvertaken || formerlyLocal.isEmpty { return }
+      var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
+      for entity in formerlyLocal { try writer.insertLocalRecords(of: entity) }
+      try writer.finish()
     }
   }
 }

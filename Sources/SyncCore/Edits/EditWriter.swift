@@ -67,12 +67,8 @@ struct EditWriter {
     let content = try change(shown ?? hidden).keepingImmutable(shown ?? hidden, entity)
       .keepingImmutable(pending?.base.record, entity)
     if let hidden, content.isShown(by: hidden) { return try showAgain(hidden, entity) }
-    let isLocal = if let shown, pending == nil { try wasLocal(shown, entity) } else { false }
-    if !isLocal, shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
-    let base: OutboxEntry.Base =
-      if let pending { pending.baseOfNextEdit } else if isLocal { .none } else {
-        try base(of: id, shown: shown ?? hidden)
-      }
+    if shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
+    let base = if let pending { pending.baseOfNextEdit } else { try base(of: id, shown: shown ?? hidden) }
     var entry = entry(for: content, of: id, entity, on: base, after: pending)
     if let pending, pending.undoes(content, entity), let copy = pending.base.record {
       entry.edit.content = .upsert(copy.payload, schemaVersion: copy.schemaVersion)
@@ -224,7 +220,7 @@ struct EditWriter {
         targets += entity.requiredReferences(of: record)
       case .deleted(let tombstone): changes.deleted.append(tombstone)
       }
-      if entity.access == .local {
+      if entity.access == .local, !entry.isKnownToTheRemote {
         moot.append(OutboxEntry(id: entry.id, edit: entry.edit, base: .none))
       } else if isMoot {
         moot.append(entry)
@@ -260,6 +256,28 @@ struct EditWriter {
     else { return nil }
     let content = Edit.Content.upsert(copy.payload, schemaVersion: copy.schemaVersion)
     return OutboxEntry(id: entry.id, edit: Edit(content, stamp: clock.seedStamp()), base: .none)
+  }
+
+  /// Queues the records of a type that was ``Entity/Access/local`` as insertions: no remote ever had them.
+  mutating func insertLocalRecords(of entity: Entity) throws(SyncError) {
+    // A clean-up may have hidden some, and a listing lacks these too.
+    var hidden = transaction.portions(withheld: entity.type, [.hidden])
+    while let entries = try hidden.next() {
+      _ = try reveal(
+        entries.compactMap {
+          if case .upsert(let copy) = $0.change, copy.version == .unversioned { copy.id } else { nil }
+        })
+    }
+    var portions = transaction.portions(of: Query(entity.type))
+    while let records = try portions.next() {
+      let pending = Set(try transaction.outbox(for: records.map(\.id)).map(\.id))
+      var batch = Batch()
+      for record in records where record.version == .unversioned && !pending.contains(record.id) {
+        let content = Edit.Content.upsert(record.payload, schemaVersion: record.schemaVersion)
+        batch.add(entry(for: content, of: record.id, entity, on: .none, after: nil), entity)
+      }
+      try write(batch)
+    }
   }
 
   // MARK: Discarding
@@ -346,14 +364,6 @@ struct EditWriter {
     listed[type] = isListed
     if isListed { try ListingGap.open(for: type, in: transaction) }
     return isListed
-  }
-
-  /// Whether a record was made while its type was ``Entity/Access/local``, so that no remote ever had it.
-  ///
-  /// A bundled record has no version either, but its type has a checkpoint.
-  private func wasLocal(_ shown: Record, _ entity: Entity) throws(SyncError) -> Bool {
-    guard shown.version == .unversioned, entity.access != .local else { return false }
-    return try transaction.checkpoint(for: entity.type) == nil
   }
 
   func base(of id: RecordID, shown: Record?) throws(SyncError) -> OutboxEntry.Base {

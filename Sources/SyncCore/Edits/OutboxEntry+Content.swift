@@ -43,6 +43,11 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry {
+  /// Whether the remote has had the record, or perhaps has got this edit of it.
+  ///
+  /// An edit of a type that is local by now then waits until the type is synced again.
+  var isKnownToTheRemote: Bool { sent != nil || (base.version ?? .unversioned) != .unversioned }
+
   /// Whether an edit on top of this one, which was not sent, leads back to the base but for the stamp.
   ///
   /// A stamp in a field of the app's choice is the only trace of what was done and undone.

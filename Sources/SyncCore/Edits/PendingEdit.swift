@@ -117,13 +117,13 @@ extension PendingEdit {
     _ entries: [OutboxEntry], of entity: Entity?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [PendingEdit] {
     guard let type = entries.first?.id.type else { return [] }
-    guard entity != nil else {
-      let reason = "it does not declare \(type)"
+    guard let entity, entity.access != .local else {
+      let reason = entity == nil ? "it does not declare \(type)" : "it declares \(type) as local"
       return entries.map { PendingEdit(entry: $0, wait: .upgrade(reason: reason)) }
     }
     let copies = try waitingCopies(under: entries, of: type, in: snapshot)
     let isFull = try RemoteRoom.isLacking(in: snapshot)
-    let references = entries.map { entry in entity.map { entry.requiredReferences(of: $0) } ?? [] }
+    let references = entries.map { $0.requiredReferences(of: entity) }
     let held = Set(try unsent(among: Set(references.joined()), isFull: isFull, in: snapshot))
     let obstacles = try obstacles(to: entries, of: entity, in: snapshot)
     let companions = try companions(of: entries, in: snapshot)

@@ -58,8 +58,9 @@ public final class SyncEngine: Sendable {
     }
     let upgrades = try ModelUpgrades(upgrades, of: schema)
     try await StoreAccount.claim(account, in: store)
-    try await StoredDeclarations.register(schema, with: store)
     let schema = schema.synced(with: source, sink)
+    try await StoredDeclarations.register(
+      schema, with: store, at: clock.timestamp, maximumClockSkew: edits.maximumClockSkew)
     try Self.check(schema)
     let hub = EventHub(observers: observers)
     self.schema = schema

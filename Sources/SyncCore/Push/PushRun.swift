@@ -430,7 +430,7 @@ extension SyncSession {
   ) async throws(SyncError) -> [(type: RecordType, count: Int)] {
     try await read { (snapshot) throws(SyncError) in
       var pending: [(RecordType, Int)] = []
-      for entity in entities {
+      for entity in entities where entity.access != .local {
         let count = try snapshot.outboxCount(entity.type)
         if count > 0 { pending.append((entity.type, count)) }
       }

@@ -82,8 +82,9 @@ public struct Entity: Hashable, Sendable, Codable {
     /// Nowhere: the records stay in this store, and edits of them are complete at once.
     ///
     /// A sync neither pulls nor pushes the type. Records of other types cannot refer to it by an
-    /// ordered reference, as the remote would lack the target. Records that were made while a type was
-    /// local are not pushed once it is no more: write them again then, before the next sync.
+    /// ordered reference, as the remote would lack the target. Once the type is declared as
+    /// ``readWrite``, the records that were made meanwhile are pushed as insertions, written at that
+    /// time. Edits of records that the remote has, from before, are pushed then too.
     case local
   }
 
