@@ -9,24 +9,28 @@ struct NewEdits {
 
   init(_ engine: SyncEngine) {
     store = engine.environment.store
-    types = engine.schema.entities.map(\.type)
+    types = engine.schema.entities.filter { $0.access != .local }.map(\.type)
     watch = engine.records.watch()
   }
 
   /// Reports that there are new ones, until the task is cancelled.
   ///
-  /// What waits before the first look is pushed with whatever sync comes first.
-  func follow(_ report: () -> Void) async {
+  /// What waits before the first look was perhaps made just before the former process died, or while
+  /// nobody followed.
+  ///
+  /// - Parameter report: Receives whether the edits were there before the first look.
+  func follow(_ report: (_ areEarlier: Bool) -> Void) async {
     var newest: EditStamp?
     var named: [RecordID] = []
     var look = await watch.look()
     var isFirst = true
     while !Task.isCancelled {
       do throws(SyncError) {
-        let stamp = try await newestStamp(after: newest)
-        let isNew = if stamp == nil { try await isAnyDue(named) } else { true }
+        let (stamp, isAnyWaiting) = try await newestStamp(after: newest)
+        let isNew =
+          if isFirst { isAnyWaiting } else if stamp == nil { try await isAnyDue(named) } else { true }
         newest = stamp ?? newest
-        if isNew, !isFirst { report() }
+        if isNew { report(isFirst) }
         (isFirst, named) = (false, [])
       } catch {
         // The next commit looks again.
@@ -50,21 +54,24 @@ struct NewEdits {
     }
   }
 
-  /// The stamp of the newest edit of the app's, if it is newer than another.
-  private func newestStamp(after start: EditStamp?) async throws(SyncError) -> EditStamp? {
+  /// The stamp of the newest edit of the app's, if it is newer than another, and whether any such edit is
+  /// neither refused nor postponed.
+  private func newestStamp(
+    after start: EditStamp?
+  ) async throws(SyncError) -> (newest: EditStamp?, isAnyWaiting: Bool) {
     let types = types
     return try await store.read { (snapshot) throws(SyncError) in
-      var newest: EditStamp?
+      var (newest, isAnyWaiting): (EditStamp?, Bool) = (nil, false)
       for type in types where try snapshot.outboxCount(type) > 0 {
         var entries = try snapshot.portion(outbox: type, after: start)
         while let end = entries.last?.edit.stamp {
-          if entries.contains(where: { $0.author == .app && !$0.isHeldByTheApp }) {
-            newest = max(newest ?? end, end)
-          }
+          let ours = entries.filter { $0.author == .app && !$0.isHeldByTheApp }
+          if !ours.isEmpty { newest = max(newest ?? end, end) }
+          isAnyWaiting = isAnyWaiting || ours.contains { $0.state == .waiting }
           entries = try snapshot.portion(outbox: type, after: end)
         }
       }
-      return newest
+      return (newest, isAnyWaiting)
     }
   }
 }

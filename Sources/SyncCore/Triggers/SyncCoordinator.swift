@@ -282,7 +282,11 @@ extension SyncCoordinator {
   /// Reports edits that are new in the outbox, of this process and of others.
   private func watchEdits() async {
     guard options.pushesEdits, engine.environment.sink != nil else { return }
-    await NewEdits(engine).follow { signal(.edit) }
+    await NewEdits(engine).follow { areEarlier in
+      // A sync that is planned or has begun by now sends earlier ones anyway.
+      if areEarlier, state.withLock({ $0.machine.isSyncAhead }) { return }
+      signal(.edit)
+    }
   }
 
   /// Reports the watchers' events to the observer.

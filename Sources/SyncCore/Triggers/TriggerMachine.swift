@@ -389,6 +389,9 @@ struct TriggerMachine {
     _ = decide(.running, at: now)
   }
 
+  /// Whether a sync is running or planned.
+  var isSyncAhead: Bool { running != nil || planned != nil }
+
   /// Returns the next planned sync, as known now.
   func next(after now: Moment) -> NextSync? {
     guard let plan = planned else { return nil }

@@ -24,6 +24,24 @@ struct EditTriggerTests {
     #expect(world.remote.records(of: "teams").count == 2)
   }
 
+  /// The process died right after the edit, or the coordinator did not run; the last attempt is fresh.
+  @Test func pushesAnEditFromBeforeItRan() async throws {
+    let world = try await CoordinatorWorld(pushes: true)
+    await world.play([.init(0, .launch)], until: 5)
+    try await world.engine.edits.upsert(Team(id: "a", name: "A"))
+    await world.play([.init(6, .foreground)], until: 60)
+    #expect(world.reasons == [[.launch], [.edit]])
+    #expect(world.remote.records(of: "teams").map(\.key) == ["a"])
+    // One that a planned sync sends asks for none of its own, and neither does a refused one.
+    try await world.engine.edits.upsert(Team(id: "b", name: "B"))
+    world.remote.rule(.refused(reason: "no"), on: "teams", "b")
+    world.clock.advance(by: .seconds(600))
+    world.signal(.launch)
+    await world.play([], until: 720)
+    await world.play([], until: 780)
+    #expect(world.reasons == [[.launch], [.edit], [.launch]])
+  }
+
   @Test func pushesADraftThatIsOlderThanOtherEdits() async throws {
     let world = try await CoordinatorWorld(pushes: true)
     let draft = RecordID(type: "teams", key: "a")
