@@ -22,6 +22,7 @@ public struct Explanation: Sendable {
   /// - Complexity: O(log *m* + *q*) for a type of *m* records and *q* quarantined entries.
   public static func load(_ id: RecordID, from store: any LocalStore) async throws(SyncError) -> Explanation {
     try await store.read { (snapshot) throws(SyncError) in
+      let id = try snapshot.current(id)
       let pending = try snapshot.outbox(for: [id])
       let entity = pending.isEmpty ? nil : try snapshot.registeredEntities().first { $0.type == id.type }
       return Explanation(

@@ -64,8 +64,8 @@ struct EditWriter {
       shown == nil ? try HiddenRecords(schema: schema, transaction: transaction).copy(of: id) : nil
     let pending = try transaction.outbox(for: [id]).first
     // A record that is made again before its deletion was pushed is the same record.
-    let content = try change(shown ?? hidden).keepingImmutable(shown ?? hidden, entity)
-      .keepingImmutable(pending?.base.record, entity)
+    let content = try referring(try change(shown ?? hidden), of: id, entity)
+      .keepingImmutable(shown ?? hidden, entity).keepingImmutable(pending?.base.record, entity)
     if let hidden, content.isShown(by: hidden) { return try showAgain(hidden, entity) }
     if shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
     let base = if let pending { pending.baseOfNextEdit } else { try base(of: id, shown: shown ?? hidden) }
@@ -92,6 +92,7 @@ struct EditWriter {
     else {
       return false
     }
+    let content = try referring(content, of: id, entity)
     let edit = Edit(content, stamp: clock.seedStamp())
     let entry = OutboxEntry(
       id: id, edit: Edit(content.stamped(edit.stamp, by: entity), stamp: edit.stamp), base: .none)

@@ -95,6 +95,7 @@ extension SyncEngine {
   public func forget(records ids: [RecordID]) async throws(SyncError) -> [OutboxEntry] {
     for id in ids { _ = try schema.entity(id.type, during: "forgetting \(id)") }
     return try await forgetting { (oblivion) throws(SyncError) in
+      let ids = try ids.map { (id) throws(SyncError) in try oblivion.transaction.current(id) }
       let edits = try oblivion.transaction.outbox(for: ids)
       try oblivion.transaction.endEdits(edits.map(\.id))
       let withheld = try oblivion.transaction.withheld(for: ids.map { .record($0) })

@@ -43,7 +43,7 @@ public struct ExpiringValues: Sendable {
   public func set<Value>(
     _ value: Value?, for field: ExpiringField<Value>, of id: RecordID
   ) async throws(SyncError) {
-    let key = try ExpiryMark.key(of: field, id)
+    try ExpiryMark.check(field)
     var bytes: [UInt8]?
     if let value {
       let mark = ExpiryMark(writtenAt: clock.timestamp, lifetime: field.lifetime.wholeMicroseconds)
@@ -56,13 +56,16 @@ public struct ExpiringValues: Sendable {
       }
     }
     let written = bytes
-    try await store.write(.app) { (transaction) throws(SyncError) in
+    let current = try await store.write(.app) { (transaction) throws(SyncError) in
+      let current = try transaction.current(id)
+      let key = try ExpiryMark.key(of: field, current)
       try transaction.apply {
         $0.values = [StoreChanges.KeptValue(key.name, written)]
-        $0.annotated = [id]
+        $0.annotated = [current]
       }
+      return current
     }
-    edits.emit(.annotated(id))
+    edits.emit(.annotated(current))
   }
 
   /// Returns a value that was written less than its lifetime ago.
@@ -71,9 +74,10 @@ public struct ExpiringValues: Sendable {
   public func value<Value>(
     of field: ExpiringField<Value>, for id: RecordID
   ) async throws(SyncError) -> Value? {
-    let (key, now) = (try ExpiryMark.key(of: field, id), clock.timestamp)
+    try ExpiryMark.check(field)
+    let now = clock.timestamp
     return try await store.read { (snapshot) throws(SyncError) in
-      let kept = try snapshot.value(ifReadableOf: key)
+      let kept = try snapshot.value(ifReadableOf: ExpiryMark.key(of: field, snapshot.current(id)))
       return kept.flatMap { $0.mark.isOver(at: now) ? nil : $0.value }
     }
   }
@@ -132,14 +136,17 @@ struct ExpiryMark: Hashable, Codable, Sendable {
   /// Returns the key under which a value is kept.
   fileprivate static func key<Value>(
     of field: ExpiringField<Value>, _ id: RecordID
-  ) throws(SyncError) -> ValueKey<KeptValue<Value>> {
+  ) -> ValueKey<KeptValue<Value>> {
+    ValueKey(.expiring, "\(field.name)/\(id)")
+  }
+
+  fileprivate static func check<Value>(_ field: ExpiringField<Value>) throws(SyncError) {
     let field = field.name
     guard !field.isEmpty, !field.utf8.contains(UInt8(ascii: "/")) else {
       throw SyncError(
         .invalidConfiguration, during: "naming an expiring field",
         "\"\(field)\" is not a valid name: a name is not empty and has no slash.")
     }
-    return ValueKey(.expiring, "\(field)/\(id)")
   }
 }
 
@@ -227,10 +234,8 @@ extension ExpiringValues {
   /// ended.
   public func value<Value>(of member: ExpiringMember<Value>, key: String) async throws(SyncError) -> Value? {
     let (id, now) = (RecordID(type: member.type, key: key), clock.timestamp)
-    let records = try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.records(withIDs: [id])
-    }
-    guard let record = records.first ?? nil, let bytes = (try? FieldMap(record.payload))?[member.name],
+    let found = try await store.read { (snapshot) throws(SyncError) in try snapshot.record(id) }
+    guard let record = found, let bytes = (try? FieldMap(record.payload))?[member.name],
       let kept = try? RecordCoding().decode(Expiring<Value>.self, from: bytes),
       kept.expiresAt <= now + member.lifetime + maximumClockSkew
     else { return nil }

@@ -48,6 +48,7 @@ struct RecordMove {
     // A note that a listing lacked the record is about the one that was there before.
     try transaction.forgetAbsence(of: [former])
     try ExpiringValues.move(former, to: copy.id, in: transaction)
+    try ThrottleKeys(former).move(to: copy.id, in: transaction)
     try PendingLosers.move(former, to: copy.id, in: transaction)
     try transaction.set(copy.id.key, for: FormerKeys.key(former))
     tally.noteChanged(former)
@@ -173,50 +174,5 @@ extension OutboxEntry {
   fileprivate func isLoser(to winner: RecordID) -> Bool {
     guard case .rebuild(let rebuilt) = author, edit.content == .deletion else { return false }
     return rebuilt.winner == winner
-  }
-}
-
-/// The keys under which the app made records that have a key of the remote's by now.
-enum FormerKeys {
-  static func key(_ id: RecordID) -> ValueKey<String> { ValueKey(.moved, "\(id)") }
-}
-
-extension StoreSnapshot {
-  /// Returns the id that a record has now, if the remote has given it a key of its own.
-  ///
-  /// A record that was deleted there and made again has had several.
-  func present(_ id: RecordID) throws(SyncError) -> RecordID {
-    var (id, former): (RecordID, Set<RecordID>) = (id, [])
-    while former.insert(id).inserted, let key = try value(of: FormerKeys.key(id)) {
-      id = RecordID(type: id.type, key: key)
-    }
-    return id
-  }
-
-  /// Returns the live record of an id, perhaps under a key of the remote's own.
-  func record(_ id: RecordID) throws(SyncError) -> Record? {
-    if let record = try records(withIDs: [id]).first ?? nil { return record }
-    return try movedRecord(id)
-  }
-
-  /// Returns the live record of a former id, under the key of the remote's own.
-  func movedRecord(_ id: RecordID) throws(SyncError) -> Record? {
-    let present = try present(id)
-    return present == id ? nil : try records(withIDs: [present]).first ?? nil
-  }
-}
-
-extension EditWriter {
-  /// Returns the id that a record has now, if the remote has given it a key of its own.
-  mutating func present(_ id: RecordID) throws(SyncError) -> RecordID {
-    let areAny: Bool
-    if let known = hasMoves {
-      areAny = known
-    } else {
-      areAny = try !transaction.keys(withPrefix: ValueFamily.moved.rawValue, after: nil, limit: 1).isEmpty
-      hasMoves = areAny
-    }
-    guard areAny, try transaction.records(withIDs: [id]).first.flatMap(\.self) == nil else { return id }
-    return try transaction.present(id)
   }
 }

@@ -90,7 +90,7 @@ public struct LocalRecords: Sendable {
     let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
     let read = try await store.read { (snapshot) throws(SyncError) in
       try checkNames(in: query, of: type, snapshot)
-      return try ReadRecords(query, in: snapshot)
+      return try ReadRecords(query, of: schema, in: snapshot)
     }
     return decoded(read, as: type)
   }
@@ -163,7 +163,7 @@ public struct LocalRecords: Sendable {
     let query = try Self.query(type, condition, [], nil)
     return try await store.read { (snapshot) throws(SyncError) in
       try checkNames(in: query, of: type, snapshot)
-      return try snapshot.count(query)
+      return try snapshot.count(query, of: schema)
     }
   }
 
@@ -188,7 +188,7 @@ public struct LocalRecords: Sendable {
     let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
     let read = try await store.read { (snapshot) throws(SyncError) in
       try checkNames(in: query, of: type, snapshot)
-      return try ReadIncluded(query, columns, in: snapshot)
+      return try ReadIncluded(query, columns, of: schema, in: snapshot)
     }
     return decoded(read, as: type)
   }
@@ -268,8 +268,8 @@ struct ReadRecords: Equatable {
   let records: [Record]
   let edits: [RecordID: EditState]
 
-  init(_ query: Query, in snapshot: any StoreSnapshot) throws(SyncError) {
-    try self.init(try snapshot.records(query), of: query.type, in: snapshot)
+  init(_ query: Query, of schema: SyncSchema, in snapshot: any StoreSnapshot) throws(SyncError) {
+    try self.init(try snapshot.records(query, of: schema), of: query.type, in: snapshot)
   }
 
   init(_ records: [Record], of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
@@ -327,8 +327,10 @@ struct ReadIncluded: Equatable {
     }
   }
 
-  init(_ query: Query, _ columns: [Column], in snapshot: any StoreSnapshot) throws(SyncError) {
-    read = try ReadRecords(query, in: snapshot)
+  init(
+    _ query: Query, _ columns: [Column], of schema: SyncSchema, in snapshot: any StoreSnapshot
+  ) throws(SyncError) {
+    read = try ReadRecords(query, of: schema, in: snapshot)
     self.columns = columns
     let wanted = Array(Set(read.records.flatMap { record in columns.compactMap { $0.target(in: record) } }))
     var targets: [RecordID: Record] = [:]

@@ -43,7 +43,7 @@ public struct WriteThrottle: Sendable {
     let (now, interval) = (clock.timestamp, interval)
     let id = RecordID(type: T.recordType, key: key)
     return try await edits.perform { (batch) throws(SyncError) in
-      let keys = ThrottleKeys(id)
+      let keys = ThrottleKeys(try batch.writer.present(id))
       var machine =
         try batch.transaction.value(of: keys.mark) ?? ThrottleMachine()
       let decision = machine.see(at: now, interval: interval)
@@ -63,8 +63,9 @@ public struct WriteThrottle: Sendable {
   public func latest<T: SyncedRecord>(
     _ type: T.Type, key: String
   ) async throws(SyncError) -> (value: T, seenAt: Timestamp)? {
-    let keys = ThrottleKeys(RecordID(type: T.recordType, key: key))
+    let id = RecordID(type: T.recordType, key: key)
     return try await store.read { (snapshot) throws(SyncError) in
+      let keys = ThrottleKeys(try snapshot.current(id))
       // Another version of the app may have kept a value of another shape.
       let sighting = try snapshot.value(ifReadableOf: keys.sighting(of: T.self))
       return sighting.map { ($0.value, $0.seenAt) }
@@ -76,7 +77,7 @@ public struct WriteThrottle: Sendable {
   /// The last sighting stays known.
   public func reset(_ id: RecordID) async throws(SyncError) {
     try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.remove(ThrottleKeys(id).mark)
+      try transaction.remove(ThrottleKeys(try transaction.current(id)).mark)
     }
   }
 }
@@ -103,6 +104,18 @@ struct ThrottleKeys {
 
   /// When a sighting of the record was recorded.
   var mark: ValueKey<ThrottleMachine> { ValueKey(.throttle, "\(Self.mark)\(id)") }
+
+  /// Moves what is kept of a record to its new key.
+  func move(to id: RecordID, in transaction: any StoreTransaction) throws(SyncError) {
+    for (former, new) in [
+      (mark.name, ThrottleKeys(id).mark.name),
+      (sighting(of: Never.self).name, ThrottleKeys(id).sighting(of: Never.self).name),
+    ] {
+      guard let bytes = try transaction.value(forKey: former) else { continue }
+      try transaction.setValue(bytes, forKey: new)
+      try transaction.setValue(nil, forKey: former)
+    }
+  }
 
   /// The last sighting of the record.
   func sighting<Value: Sendable>(of type: Value.Type = Value.self) -> ValueKey<Sighting<Value>> {

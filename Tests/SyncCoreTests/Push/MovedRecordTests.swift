@@ -100,6 +100,79 @@ struct MovedRecordTests {
     #expect(world.there().isEmpty && world.here().isEmpty)
   }
 
+  /// A screen of a list that was just made shows its items, and adds others.
+  @Test(arguments: [true, false])
+  func isReferredToByTheKeyThatAScreenStillHolds(isOrdered: Bool) async throws {
+    let meter = Reference.to("meters", by: "meter", ordered: isOrdered)
+    let world = try await PushWorld([PushWorld.meters, Entity("readings", references: [meter])]) {
+      $0.assignsKeys = true
+    }
+    world.remote.upsert("meters", "7", #"{"id":"7","name":"hall"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.edits.upsert(Meter(id: "mine", name: "roof"))
+    try await world.engine.edits.upsert(Reading(id: "r", meter: "mine"))
+    try await world.engine.edits.upsert(Reading(id: "s", meter: "7"))
+    let conditions: [(Condition, Int)] = [
+      (.equal("meter", "mine"), 2), (.isIn("meter", ["7", "mine"]), 3),
+      (.not(.equal("meter", "7")) && .any([.equal("meter", "mine"), .equal("n", 5)]), 2),
+      (.equal("meter", "none"), 0),
+    ]
+    let records = world.engine.records
+    var updates = records.observe(Reading.self, where: conditions[0].0).makeAsyncIterator()
+    #expect(try await updates.next()?.map(\.value.meter) == ["mine"])
+    _ = try await world.engine.sync()
+    #expect(try await updates.next()?.map(\.value.meter) == ["2"])
+    try await world.engine.edits.upsert(Reading(id: "t", meter: "mine"))
+    #expect(try await updates.next()?.map(\.value.meter) == ["2", "2"])
+    for (condition, count) in conditions {
+      #expect(try await records.filter(Reading.self, where: condition).count == count)
+      #expect(try await records.count(Reading.self, where: condition) == count)
+      let included = try await records.filter(Reading.self, where: condition, including: ["meter"])
+      #expect(included.count == count)
+      try await world.engine.edits.perform { (batch) throws(SyncError) in
+        let found = try batch.records(Query("readings", where: condition))
+        #expect(found.count == count)
+      }
+    }
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(world.there("readings").values.filter { $0.contains(#""meter":"2""#) }.count == 2)
+    #expect(world.here("readings") == world.there("readings"))
+  }
+
+  private struct Reading: SyncedRecord, Codable, Identifiable {
+    static let recordType: RecordType = "readings"
+    var id: String
+    var meter: String
+    var n: Int?
+  }
+
+  @Test func keepsWhatIsBesideItForTheKeyThatAScreenStillHolds() async throws {
+    let world = try await world()
+    let (mine, now) = (RecordID(type: "meters", key: "mine"), RecordID(type: "meters", key: "1"))
+    let (room, network) = (ExpiringField<String>("room"), ExpiringMember<String>("network", of: "meters"))
+    let (expiring, throttle) = (world.engine.expiring, world.engine.throttle())
+    try await throttle.record(Meter(id: "mine"), key: "mine")
+    try await expiring.set("kitchen", for: room, of: mine)
+    _ = try await world.engine.sync()
+    for id in [mine, now] {
+      #expect(try await expiring.value(of: room, for: id) == "kitchen")
+      #expect(try await throttle.latest(Meter.self, key: id.key)?.value.id == "mine")
+      #expect(try await throttle.record(Meter(id: id.key), key: id.key) != .recorded)
+    }
+    try await expiring.set("attic", for: room, of: mine)
+    try await expiring.set("home", for: network, key: "mine")
+    for id in [mine, now] {
+      #expect(try await expiring.value(of: room, for: id) == "attic")
+      #expect(try await expiring.value(of: network, key: id.key) == "home")
+      #expect(try await world.engine.explain(id).live != nil)
+    }
+    try await throttle.reset(mine)
+    #expect(try await throttle.record(Meter(id: "1"), key: "1") == .recorded)
+    _ = try await world.engine.sync()
+    try await world.engine.forget(records: [mine])
+    #expect(world.here().isEmpty && world.there().count == 1)
+  }
+
   @Test func isReadRetriedAndGivenUpByTheKeyThatAScreenStillHolds() async throws {
     let world = try await world()
     let mine = RecordID(type: "meters", key: "mine")
