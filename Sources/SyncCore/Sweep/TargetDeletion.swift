@@ -115,8 +115,19 @@ private struct DeletionRules: Sendable {
     _ referrers: [Referrer], in transaction: any StoreTransaction
   ) throws(SyncError) -> [Referrer]? {
     let withheld = try transaction.withheld(of: referrers.map(\.record.id))
-    let others = referrers.filter { withheld[$0.record.id]?.kind != .held }
+    let others = referrers.filter { withheld[$0.record.id]?.kind != .held && decides($0) }
     return others.isEmpty || withheld.values.contains { $0.kind != .held } ? nil : others
+  }
+
+  /// Whether a record may have its rule carried out.
+  ///
+  /// A record that stays in this store keeps its target here, and brings it back on no other device.
+  private func decides(_ referrer: Referrer) -> Bool {
+    if schema[referrer.record.id.type]?.access != .local { return true }
+    switch referrer.reference.onDeletion {
+    case .keepsTarget, .restoresTarget: return false
+    case .clearsReference, .deletesReferrers: return true
+    }
   }
 
   /// Carries out the rule of some references.

@@ -66,6 +66,33 @@ struct TargetDeletionTests {
     #expect(told == (rule == .keepsTarget ? [] : [rule]))
   }
 
+  /// A bookmark that stays in one store is no reason to bring a record back for all.
+  @Test(arguments: Reference.DeletionRule.allCases)
+  func isNotRestoredForARecordOfThisStoreAlone(_ rule: Reference.DeletionRule) async throws {
+    let world = try await PushWorld([
+      PushWorld.meters,
+      Entity("marks", references: [.to("meters", by: "meter", onDeletion: rule)], access: .local),
+    ])
+    world.remote.upsert("meters", "m", #"{"name":1}"#)
+    _ = try await world.engine.sync()
+    try await world.write("marks", "k", ["meter": #""m""#])
+    world.remote.delete("meters", "m")
+    for _ in 0..<4 {
+      _ = try await world.engine.sync()
+      world.clock.advance(by: .seconds(1))
+    }
+    #expect(world.there().isEmpty && world.remote.pushCounters.effects == 0)
+    switch rule {
+    case .keepsTarget, .restoresTarget:
+      #expect(world.here().count == 1 && world.here("marks") == ["k": #"{"meter":"m"}"#])
+      try await world.delete("marks", "k")
+      _ = try await world.engine.sync()
+    case .clearsReference: #expect(world.here("marks") == ["k": #"{"meter":null}"#])
+    case .deletesReferrers: #expect(world.here("marks").isEmpty)
+    }
+    #expect(world.here().isEmpty)
+  }
+
   /// Two of the deleted records refer to each other, and a third one to one of them.
   @Test func isRestoredWithTheDeletedRecordThatRefersToIt() async throws {
     let world = try await PushWorld()
