@@ -97,7 +97,7 @@ public struct EditBatch {
       return
     }
     form.begin()
-    let id = try writer.present(record.recordID)
+    let id = try target(of: record.recordID, readAs: last.view)
     let before = try self.record(id)?.payload
     let isKnown = before?.hasSameMembers(as: last.stored) ?? false
     let (new, overlay) = try write(record, after: last, ifUnchanged: ifUnchanged)
@@ -116,13 +116,20 @@ public struct EditBatch {
     record.saves?.last(saves) ?? record.read
   }
 
+  /// The record that a form is saved to: the one that was read, or the duplicate that it was merged into.
+  private mutating func target(of former: RecordID, readAs origin: Payload) throws(SyncError) -> RecordID {
+    let id = try writer.present(former)
+    guard try record(id) == nil, let entity = schema[id.type] else { return id }
+    return try ArrivedDuplicates.heir(of: id, readAs: origin, entity, in: transaction) ?? id
+  }
+
   /// - Returns: The value's members, and what lays them over what was read or saved before.
   @discardableResult
   private mutating func write<T: SyncedRecord & Encodable>(
     _ record: Stored<T>, after last: FormSaves.Save, ifUnchanged: Bool = false
   ) throws(SyncError) -> (FieldMap, TypedOverlay) {
     let former = try Self.id(of: record.value, key: record.key)
-    let id = try writer.present(former)
+    let id = try target(of: former, readAs: last.view)
     let read: T
     do throws(Undecodable) {
       read = try last.view.decoded(as: T.self, key: former.key)

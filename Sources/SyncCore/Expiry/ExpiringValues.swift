@@ -84,7 +84,14 @@ public struct ExpiringValues: Sendable {
 }
 
 extension ExpiringValues {
-  /// Moves what is kept beside a record to its new key.
+  /// Whether anything is kept beside any record.
+  static func areAny(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
+    try !snapshot.keys(withPrefix: ExpiryMark.prefix, after: nil, limit: 1).isEmpty
+  }
+
+  /// Moves what is kept beside a record to its new key, or to the record that it was merged into.
+  ///
+  /// A value there stays if it was written later.
   ///
   /// - Complexity: O(*f* log *v*) for *f* fields among *v* kept values.
   static func move(
@@ -92,7 +99,10 @@ extension ExpiringValues {
   ) throws(SyncError) {
     for place in try transaction.placesBesideRecords(in: [.expiring]) {
       guard let bytes = try transaction.value(forKey: place + former.description) else { continue }
-      try transaction.setValue(bytes, forKey: place + id.description)
+      let other = try transaction.value(forKey: place + id.description)
+      if ExpiryMark.writtenAt(other) <= ExpiryMark.writtenAt(bytes) {
+        try transaction.setValue(bytes, forKey: place + id.description)
+      }
       try transaction.setValue(nil, forKey: place + former.description)
     }
   }
@@ -131,6 +141,12 @@ struct ExpiryMark: Hashable, Codable, Sendable {
   func isOver(at now: Timestamp) -> Bool {
     let lifetime = Duration.microseconds(lifetime)
     return now >= writtenAt + lifetime || now + lifetime < writtenAt
+  }
+
+  /// When kept bytes were written; before everything for none.
+  fileprivate static func writtenAt(_ bytes: [UInt8]?) -> Timestamp {
+    bytes.flatMap { try? JSONByteDecoder().decode(AnyExpiring.self, from: $0[...]) }?.mark.writtenAt
+      ?? Timestamp(microseconds: .min)
   }
 
   /// Returns the key under which a value is kept.

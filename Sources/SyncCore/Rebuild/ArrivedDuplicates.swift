@@ -43,6 +43,20 @@ enum ArrivedDuplicates {
     return heirs
   }
 
+  /// Returns the one record that has the natural key of a record that is gone, and takes its edits.
+  static func heir(
+    of id: RecordID, readAs payload: Payload, _ entity: Entity, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> RecordID? {
+    guard entity.naturalKey != nil,
+      try RebuildProgress.load(for: entity.type, from: snapshot)?.isDone ?? false,
+      let fields = try? entity.fields(of: payload)
+    else { return nil }
+    let former = Record(id: id, version: .unversioned, payload: payload, fields: fields)
+    guard let key = entity.naturalKey(of: former) else { return nil }
+    let found = try snapshot.records(ofType: entity.type, withNaturalKeys: [key]).flatMap(\.self)
+    return found.count == 1 ? found[0].id : nil
+  }
+
   /// Returns the number of arrivals that were not collapsed.
   static func count(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> Int64 {
     try snapshot.value(of: key(for: type)) ?? 0

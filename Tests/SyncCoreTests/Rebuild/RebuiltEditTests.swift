@@ -56,6 +56,49 @@ struct RebuiltEditTests {
     #expect(world.there().keys.sorted() == ["m3"])
   }
 
+  private struct Meter: SyncedRecord, Codable, Identifiable {
+    static let recordType: RecordType = "meters"
+    var id: String
+    var mac: String
+    var name: String
+    var colour: String?
+  }
+
+  /// A form of a loser was open meanwhile, and its deletion may have been pushed.
+  @Test(arguments: [true, false], ["colour", "name"])
+  func takeWhatAFormOfALoserIsSavedWith(_ isPushed: Bool, _ member: String) async throws {
+    let world = try await PushWorld([Self.meters])
+    let (room, winner) = (ExpiringField<String>("room"), RecordID(type: "meters", key: "y"))
+    for (key, name) in [("x", "X"), ("y", "Y")] {
+      world.clock.advance(by: .seconds(1))
+      world.remote.upsert("meters", key, #"{"id":"\#(key)","mac":"1","name":"\#(name)"}"#)
+    }
+    _ = try await world.engine.sync()
+    try await world.engine.expiring.set("kitchen", for: room, of: RecordID(type: "meters", key: "x"))
+    var form = try #require(try await world.engine.records.find(Meter.self, id: "x"))
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    if isPushed { for _ in 1...2 { _ = try await world.engine.sync() } }
+    #expect(world.here().keys.sorted() == ["y"])
+    #expect(try await world.engine.expiring.value(of: room, for: winner) == "kitchen")
+    world.clock.advance(by: .seconds(1))
+    if member == "name" { form.value.name = "N" } else { form.value.colour = "red" }
+    let changed = form
+    await #expect {
+      try await world.engine.edits.upsert(changed, ifUnchanged: true)
+    } throws: {
+      PushWorld.isCode(.changedMeanwhile)($0)
+    }
+    try await world.engine.edits.upsert(form)
+    form.value.colour = "blue"
+    try await world.engine.edits.upsert(form)
+    for _ in 1...3 { _ = try await world.engine.sync() }
+    let name = member == "name" ? "N" : "Y"
+    #expect(world.here() == ["y": #"{"id":"y","mac":"1","name":"\#(name)","colour":"blue"}"#])
+    #expect(world.there() == world.here())
+    // Both have the name otherwise than it was read.
+    #expect(try await world.engine.edits.conflicts().count == (member == "name" ? 1 : 0))
+  }
+
   @Test func carryTheStampOfTheLastWriteToOtherDevices() async throws {
     let entities = [
       Entity("meters", naturalKey: NaturalKey("mac"), stampField: "edited"),
