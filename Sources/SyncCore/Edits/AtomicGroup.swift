@@ -74,13 +74,14 @@ extension StoreTransaction {
     }
   }
 
-  /// Refuses the other edits of groups in which the remote has won over an edit.
+  /// Refuses the other edits of groups in which the remote has won over an edit, or the app has forgotten one.
   ///
   /// They would otherwise be applied without it. The app decides what becomes of them.
   ///
   /// - Returns: The refused edits, with the reasons.
+  @discardableResult
   func breakGroups(
-    of lost: [RecordID], at now: Timestamp
+    of lost: [RecordID], isForgotten: Bool = false, at now: Timestamp
   ) throws(SyncError) -> [(id: RecordID, reason: String)] {
     guard !lost.isEmpty, try hasAtomicGroups() else { return [] }
     var refused: [(id: RecordID, reason: String)] = []
@@ -89,7 +90,7 @@ extension StoreTransaction {
       let others = group.members.filter { $0 != id }
       for member in group.members { try remove(AtomicGroup.key(member)) }
       var entries = try outbox(for: others)
-      let reason = OutboxEntry.reasonWithout(id)
+      let reason = OutboxEntry.reasonWithout(id, isForgotten: isForgotten)
       for place in entries.indices where !entries[place].isHeldByTheApp {
         entries[place].state = .refused(reason: reason, at: now)
         refused.append((entries[place].id, reason))
@@ -114,8 +115,10 @@ extension OutboxEntry {
   private static let brokenGroup = "Its atomic group is broken: "
 
   /// Why an edit is not sent without another one of its group.
-  fileprivate static func reasonWithout(_ id: RecordID) -> String {
-    "\(brokenGroup)the remote's state of \(id) has won over the edit that belongs to it."
+  fileprivate static func reasonWithout(_ id: RecordID, isForgotten: Bool) -> String {
+    isForgotten
+      ? "\(brokenGroup)the edit of \(id) that belongs to it was forgotten."
+      : "\(brokenGroup)the remote's state of \(id) has won over the edit that belongs to it."
   }
 
   /// Whether the edit waits for the app, because another one of its group has lost.

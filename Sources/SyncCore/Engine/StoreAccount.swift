@@ -75,9 +75,10 @@ extension SyncEngine {
         .invalidConfiguration, during: "forgetting \(type)",
         "\(other.type).\(other.field) refers to it. Forget both types together.")
     }
+    let now = environment.clock.timestamp
     return try await forgetting { (oblivion) throws(SyncError) in
       var edits: [OutboxEntry] = []
-      for type in types.sorted() { edits += try oblivion.forget(type) }
+      for type in types.sorted() { edits += try oblivion.forget(type, breakingGroupsAt: now) }
       return edits
     }
   }
@@ -94,9 +95,11 @@ extension SyncEngine {
   @discardableResult
   public func forget(records ids: [RecordID]) async throws(SyncError) -> [OutboxEntry] {
     for id in ids { _ = try schema.entity(id.type, during: "forgetting \(id)") }
+    let now = environment.clock.timestamp
     return try await forgetting { (oblivion) throws(SyncError) in
       let ids = try ids.map { (id) throws(SyncError) in try oblivion.transaction.current(id) }
       let edits = try oblivion.transaction.outbox(for: ids)
+      try oblivion.transaction.breakGroups(of: edits.map(\.id), isForgotten: true, at: now)
       try oblivion.transaction.endEdits(edits.map(\.id))
       let withheld = try oblivion.transaction.withheld(for: ids.map { .record($0) })
       try oblivion.transaction.release(withheld.map(\.key))
@@ -147,8 +150,10 @@ private struct Oblivion {
     return try forgotten.get()
   }
 
-  func forget(_ type: RecordType) throws(SyncError) -> [OutboxEntry] {
-    let edits = try forgetEdits(of: type)
+  /// - Parameter now: When edits of other types are refused that belong together with forgotten ones; `nil` if
+  ///   all types are forgotten.
+  func forget(_ type: RecordType, breakingGroupsAt now: Timestamp? = nil) throws(SyncError) -> [OutboxEntry] {
+    let edits = try forgetEdits(of: type, breakingGroupsAt: now)
     try forgetWithheld(of: type)
     try forgetConflicts(of: type)
     try forgetValues(of: type)
@@ -169,11 +174,14 @@ private struct Oblivion {
     return edits
   }
 
-  private func forgetEdits(of type: RecordType) throws(SyncError) -> [OutboxEntry] {
+  private func forgetEdits(
+    of type: RecordType, breakingGroupsAt now: Timestamp?
+  ) throws(SyncError) -> [OutboxEntry] {
     var all: [OutboxEntry] = []
     var portions = transaction.portions(outbox: type)
     while let entries = try portions.next() {
       all += entries
+      if let now { try transaction.breakGroups(of: entries.map(\.id), isForgotten: true, at: now) }
       try transaction.endEdits(entries.map(\.id))
     }
     return all

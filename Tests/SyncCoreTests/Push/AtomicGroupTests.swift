@@ -60,6 +60,26 @@ struct AtomicGroupTests {
     #expect(world.there("readings") == world.here("readings"))
   }
 
+  /// What is left would be in both records, or in neither.
+  @Test(arguments: [true, false])
+  func isRefusedIfOneOfItsEditsIsForgotten(_ isType: Bool) async throws {
+    let world = try await world()
+    try await move(world)
+    let forgotten =
+      if isType { try await world.engine.forget(["readings"]) } else {
+        try await world.engine.forget(records: [Self.old])
+      }
+    #expect(forgotten.map(\.id) == [isType ? Self.reading : Self.old])
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(world.there() == ["old": #"{"slot":1}"#] && world.there("readings").isEmpty)
+    let left = try await pending(world)
+    #expect(left.count == 2)
+    #expect(left.allSatisfy { $0.kind == .change && $0.reason.contains("was forgotten") })
+    for type in ["meters", "readings"] as [RecordType] { try await world.engine.edits.retry(type) }
+    _ = try await world.engine.sync()
+    #expect(try await pending(world).isEmpty && world.there()["new"] == #"{"slot":1}"#)
+  }
+
   @Test func hasNoEffectIfOneOfItsEditsIsRefused() async throws {
     let world = try await world()
     world.remote.rule(.refused(reason: "no"), on: "readings", "r1")
