@@ -260,6 +260,10 @@ struct EditWriter {
   }
 
   /// Queues the records of a type that was ``Entity/Access/local`` as insertions: no remote ever had them.
+  ///
+  /// Nobody knows when they were written. They are earlier than every edit, so that the device which is
+  /// updated last does not overwrite what others have changed since. But they are no defaults: one that
+  /// loses is a conflict.
   mutating func insertLocalRecords(of entity: Entity) throws(SyncError) {
     // A clean-up may have hidden some, and a listing lacks these too.
     var hidden = transaction.portions(withheld: entity.type, [.hidden])
@@ -274,8 +278,11 @@ struct EditWriter {
       let pending = Set(try transaction.outbox(for: records.map(\.id)).map(\.id))
       var batch = Batch()
       for record in records where record.version == .unversioned && !pending.contains(record.id) {
+        var stamp = clock.seedStamp()
+        stamp.physical = stamp.physical + .microseconds(1)
         let content = Edit.Content.upsert(record.payload, schemaVersion: record.schemaVersion)
-        batch.add(entry(for: content, of: record.id, entity, on: .none, after: nil), entity)
+        let edit = Edit(content.stamped(stamp, by: entity), stamp: stamp)
+        batch.add(OutboxEntry(id: record.id, edit: edit, base: .none), entity)
       }
       try write(batch)
     }

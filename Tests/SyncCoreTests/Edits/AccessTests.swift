@@ -90,11 +90,41 @@ struct AccessTests {
     #expect(try await engine.edits.waiting("meters").map(\.entry.id.key) == ["m", "n", "old"])
     for _ in 1...2 { _ = try await engine.sync() }
     #expect(
-      world.there() == ["m": #"{"name":1}"#, "n": #"{"name":1}"#, "old": #"{"name":"9"}"#]
+      world.there() == ["m": #"{"name":7}"#, "n": #"{"name":1}"#, "old": #"{"name":"9"}"#]
         && world.here() == world.there())
     #expect(world.there("marks") == ["k": #"{"meter":"n"}"#] && world.here("marks") == world.there("marks"))
-    #expect(try await engine.edits.conflicts().map(\.id.key) == ["m"])
+    let conflicts = try await engine.edits.conflicts()
+    #expect(conflicts.map(\.id.key) == ["m"] && conflicts.map(\.winner) == [.remote])
     #expect(try await engine.edits.pending("meters").isEmpty)
+  }
+
+  /// Otherwise the device that is updated last would win over what the others have changed since.
+  @Test func theRecordsOfAFormerlyLocalTypeAreEarlierThanEdits() async throws {
+    let keyed = { (access) in Entity("meters", naturalKey: NaturalKey("mac"), access: access) }
+    let one = try await PushWorld([keyed(.local)])
+    let two = try await PushWorld([keyed(.local)], name: "b", beside: one)
+    try await one.write("meters", "main", ["theme": "1"])
+    try await one.write("meters", "x", ["mac": #""1""#])
+    try await two.write("meters", "main", ["theme": "2"])
+    try await two.write("meters", "y", ["mac": #""1""#])
+    let first = try await engine([keyed(.readWrite)], in: one)
+    _ = try await first.sync()
+    try await first.rebuildDuplicates(of: "meters", version: 1)
+    for (key, member, value) in [("main", "theme", "3"), ("x", "name", "1")] as [(String, FieldName, String)]
+    {
+      try await first.edits.perform { (batch) throws(SyncError) in
+        try batch.set(RecordID(type: "meters", key: key)) { $0[member] = Array(value.utf8)[...] }
+      }
+    }
+    _ = try await first.sync()
+    one.clock.advance(by: .seconds(86_400))
+    let second = try await engine([keyed(.readWrite)], in: two)
+    _ = try await second.sync()
+    try await second.rebuildDuplicates(of: "meters", version: 1)
+    for engine in [second, first, second, first] { _ = try await engine.sync() }
+    let wanted = ["main": #"{"theme":3}"#, "x": #"{"mac":"1","name":1}"#]
+    #expect(one.there() == wanted && one.here() == wanted && two.here() == wanted)
+    #expect(try await second.edits.conflicts().map(\.id.key) == ["main"])
   }
 
   @Test func aSyncedTypeThatWasLocalForAWhileGoesOn() async throws {
