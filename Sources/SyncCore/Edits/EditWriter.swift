@@ -165,7 +165,8 @@ struct EditWriter {
     }
     // The last write of a record without a modification time is unknown.
     if author == .app || entry.lastWrite.physical.microseconds > 0 {
-      entry.edit.content = content.stamped(entry.lastWrite, by: entity)
+      entry.edit.content = content.stamped(
+        entry.lastWrite, by: entity, isKnown: entry.isKnownToTheRemote)
     }
     entry.leaves = entry.departures(of: entity)
     return entry

@@ -125,8 +125,12 @@ extension Edit.Content {
   }
 
   /// Returns the content with the edit's stamp, if the type declares a field for it.
-  func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
-    guard entity.access != .local, case .upsert(let payload, let schemaVersion) = self else { return self }
+  ///
+  /// - Parameter isKnown: Whether the remote has the record, though the type is local by now.
+  func stamped(_ stamp: EditStamp, by entity: Entity, isKnown: Bool = false) -> Edit.Content {
+    guard isKnown || entity.access != .local, case .upsert(let payload, let schemaVersion) = self else {
+      return self
+    }
     return .upsert(entity.stamped(payload, stamp), schemaVersion: schemaVersion)
   }
 }

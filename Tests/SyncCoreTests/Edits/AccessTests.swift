@@ -133,6 +133,11 @@ struct AccessTests {
       world.remote.upsert("meters", key, #"{"name":1}"#)
     }
     _ = try await world.engine.sync()
+    try await world.write("meters", "changed", ["name": "5"])
+    _ = try await world.engine.sync()
+    let other = try await PushWorld([Entity("meters")], name: "b", beside: world)
+    _ = try await other.engine.sync()
+    try await other.write("meters", "changed", ["name": "6"])
     try await world.write("meters", "pending")
     let local = try await engine([Entity("meters", access: .local)], in: world)
     try await local.edits.perform { (batch) throws(SyncError) in
@@ -144,7 +149,7 @@ struct AccessTests {
     world.remote.delete("meters", "deletedThere")
     _ = try await local.sync()
     #expect(world.there().keys.sorted() == ["changed", "deletedHere", "same"])
-    #expect(world.there()["changed"] == #"{"name":1}"#)
+    #expect(world.there()["changed"] == #"{"name":5}"#)
     #expect(
       try await local.edits.waiting("meters").map(\.reason).allSatisfy { $0.contains("meters as local") })
     let engine = try await engine([Entity("meters")], in: world)
@@ -154,6 +159,9 @@ struct AccessTests {
     ]
     #expect(world.there() == wanted && world.here() == wanted)
     #expect(try await engine.edits.pending("meters").isEmpty)
+    // The edit was made later than another device's, which arrives only now.
+    for engine in [other.engine, engine] { _ = try await engine.sync() }
+    #expect(world.there() == wanted && world.here() == wanted && other.here() == wanted)
   }
 
   @Test func aSyncedTypeCannotNeedALocalOne() {
