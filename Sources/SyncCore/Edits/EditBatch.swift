@@ -40,7 +40,7 @@ public struct EditBatch {
 
   /// Returns the records that a query selects, with the edits made so far.
   public func records(_ query: Query) throws(SyncError) -> [Record] {
-    try transaction.records(query, of: schema)
+    try transaction.records(query, by: schema.keyMembers(of: query.type))
   }
 
   /// Updates a record to a value, or inserts it; see ``LocalEdits/upsert(_:key:)``.

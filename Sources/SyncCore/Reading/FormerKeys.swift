@@ -98,18 +98,36 @@ extension Record {
 
 // MARK: Queries by former keys
 
+/// The members that hold keys, with the types of the records that they name.
+typealias KeyMembers = [FieldName: RecordType]
+
+extension SyncSchema {
+  /// The members of a type by which a query may name records: its references.
+  func keyMembers(of type: RecordType) -> KeyMembers {
+    let references = self[type]?.references ?? []
+    return KeyMembers(references.map { ($0.field, $0.target) }) { first, _ in first }
+  }
+
+  /// The members of a model by which a query may name records: its references, and its own key.
+  func keyMembers<T: SyncedRecord>(of model: T.Type) -> KeyMembers {
+    var members = keyMembers(of: T.recordType)
+    if let own = T.coding.keyMember, members[own] == nil { members[own] = T.recordType }
+    return members
+  }
+}
+
 extension StoreSnapshot {
-  /// Returns the records of an app's query, which may name referred records by their former keys.
-  func records(_ query: Query, of schema: SyncSchema) throws(SyncError) -> [Record] {
+  /// Returns the records of an app's query, which may name records by their former keys.
+  func records(_ query: Query, by members: KeyMembers) throws(SyncError) -> [Record] {
     let found = try records(query)
-    guard let other = try presentKeys(in: query, of: schema, hasResult: !found.isEmpty) else { return found }
+    guard let other = try presentKeys(in: query, by: members, hasResult: !found.isEmpty) else { return found }
     return try records(other)
   }
 
-  /// Counts the records of an app's query; see ``records(_:of:)``.
-  func count(_ query: Query, of schema: SyncSchema) throws(SyncError) -> Int {
+  /// Counts the records of an app's query; see ``records(_:by:)``.
+  func count(_ query: Query, by members: KeyMembers) throws(SyncError) -> Int {
     let count = try count(query)
-    guard let other = try presentKeys(in: query, of: schema, hasResult: count > 0) else { return count }
+    guard let other = try presentKeys(in: query, by: members, hasResult: count > 0) else { return count }
     return try self.count(other)
   }
 
@@ -117,57 +135,64 @@ extension StoreSnapshot {
   ///
   /// Most queries name one record, and their result shows that its key is no former one.
   private func presentKeys(
-    in query: Query, of schema: SyncSchema, hasResult: Bool
+    in query: Query, by members: KeyMembers, hasResult: Bool
   ) throws(SyncError) -> Query? {
-    guard let entity = schema[query.type], let condition = query.condition else { return nil }
-    let targets = condition.targets(of: entity)
-    guard !targets.isEmpty, targets.count > 1 || !hasResult, try areAnyMoved() else { return nil }
+    guard !members.isEmpty, let condition = query.condition else { return nil }
+    let named = condition.named(by: members)
+    guard !named.isEmpty, named.count > 1 || !hasResult, try areAnyMoved() else { return nil }
     var keys: [RecordID: String] = [:]
-    for target in try absent(among: targets.sorted()) {
-      let present = try present(target)
-      if present != target { keys[target] = present.key }
+    for id in try absent(among: named.sorted()) {
+      let present = try present(id)
+      if present != id { keys[id] = present.key }
     }
     if keys.isEmpty { return nil }
     var query = query
-    query.condition = condition.naming(keys, of: entity)
+    query.condition = condition.naming(keys, by: members)
     return query
   }
 }
 
 extension Condition {
-  /// The records that the condition names by their keys, in fields that refer to them.
-  fileprivate func targets(of entity: Entity) -> Set<RecordID> {
+  /// The records that the condition names by their keys.
+  fileprivate func named(by members: KeyMembers) -> Set<RecordID> {
     switch self {
-    case .equal(let field, let value): Set([entity.target(named: value, by: field)].compactMap(\.self))
-    case .isIn(let field, let values): Set(values.compactMap { entity.target(named: $0, by: field) })
+    case .equal(let field, let value): Set([value.named(by: members[field])].compactMap(\.self))
+    case .isIn(let field, let values): Set(values.compactMap { $0.named(by: members[field]) })
     case .all(let conditions), .any(let conditions):
-      conditions.reduce(into: []) { $0.formUnion($1.targets(of: entity)) }
-    case .not(let condition): condition.targets(of: entity)
+      conditions.reduce(into: []) { $0.formUnion($1.named(by: members)) }
+    case .not(let condition): condition.named(by: members)
     case .within, .meaning, .text, .invalid: []
     }
   }
 
   /// The condition with other keys of the records that it names.
-  fileprivate func naming(_ keys: [RecordID: String], of entity: Entity) -> Condition {
-    func named(_ value: FieldValue, by field: FieldName) -> FieldValue {
-      entity.target(named: value, by: field).flatMap { keys[$0] }.map { .string($0) } ?? value
-    }
-    return switch self {
-    case .equal(let field, let value): .equal(field, named(value, by: field))
-    case .isIn(let field, let values): .isIn(field, values.map { named($0, by: field) })
-    case .all(let conditions): .all(conditions.map { $0.naming(keys, of: entity) })
-    case .any(let conditions): .any(conditions.map { $0.naming(keys, of: entity) })
-    case .not(let condition): .not(condition.naming(keys, of: entity))
+  fileprivate func naming(_ keys: [RecordID: String], by members: KeyMembers) -> Condition {
+    switch self {
+    case .equal(let field, let value): .equal(field, value.naming(keys, by: members[field]))
+    case .isIn(let field, let values): .isIn(field, values.map { $0.naming(keys, by: members[field]) })
+    case .all(let conditions): .all(conditions.map { $0.naming(keys, by: members) })
+    case .any(let conditions): .any(conditions.map { $0.naming(keys, by: members) })
+    case .not(let condition): .not(condition.naming(keys, by: members))
     case .within, .meaning, .text, .invalid: self
     }
   }
 }
 
-extension Entity {
-  /// The record that a value of a field refers to; `nil` for a field that is no reference.
-  fileprivate func target(named value: FieldValue, by field: FieldName) -> RecordID? {
-    guard case .string(let key) = value, let reference = references.first(where: { $0.field == field })
-    else { return nil }
-    return RecordID(type: reference.target, key: key)
+extension FieldValue {
+  /// The record of a type that the value names.
+  fileprivate func named(by type: RecordType?) -> RecordID? {
+    guard let type else { return nil }
+    return switch self {
+    case .string(let key): RecordID(type: type, key: key)
+    case .integer(let number): RecordID(type: type, key: "\(number)")
+    case .null, .double, .boolean, .composite: nil
+    }
+  }
+
+  /// The value with another key of the record that it names; a number stays one.
+  fileprivate func naming(_ keys: [RecordID: String], by type: RecordType?) -> FieldValue {
+    guard let key = named(by: type).flatMap({ keys[$0] }) else { return self }
+    if case .integer = self, let number = Int64(key) { return .integer(number) }
+    return .string(key)
   }
 }

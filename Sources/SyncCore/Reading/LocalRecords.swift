@@ -90,7 +90,7 @@ public struct LocalRecords: Sendable {
     let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
     let read = try await store.read { (snapshot) throws(SyncError) in
       try checkNames(in: query, of: type, snapshot)
-      return try ReadRecords(query, of: schema, in: snapshot)
+      return try ReadRecords(query, by: schema.keyMembers(of: type), in: snapshot)
     }
     return decoded(read, as: type)
   }
@@ -163,7 +163,7 @@ public struct LocalRecords: Sendable {
     let query = try Self.query(type, condition, [], nil)
     return try await store.read { (snapshot) throws(SyncError) in
       try checkNames(in: query, of: type, snapshot)
-      return try snapshot.count(query, of: schema)
+      return try snapshot.count(query, by: schema.keyMembers(of: type))
     }
   }
 
@@ -188,7 +188,7 @@ public struct LocalRecords: Sendable {
     let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
     let read = try await store.read { (snapshot) throws(SyncError) in
       try checkNames(in: query, of: type, snapshot)
-      return try ReadIncluded(query, columns, of: schema, in: snapshot)
+      return try ReadIncluded(query, columns, by: schema.keyMembers(of: type), in: snapshot)
     }
     return decoded(read, as: type)
   }
@@ -268,8 +268,8 @@ struct ReadRecords: Equatable {
   let records: [Record]
   let edits: [RecordID: EditState]
 
-  init(_ query: Query, of schema: SyncSchema, in snapshot: any StoreSnapshot) throws(SyncError) {
-    try self.init(try snapshot.records(query, of: schema), of: query.type, in: snapshot)
+  init(_ query: Query, by members: KeyMembers, in snapshot: any StoreSnapshot) throws(SyncError) {
+    try self.init(try snapshot.records(query, by: members), of: query.type, in: snapshot)
   }
 
   init(_ records: [Record], of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
@@ -328,9 +328,9 @@ struct ReadIncluded: Equatable {
   }
 
   init(
-    _ query: Query, _ columns: [Column], of schema: SyncSchema, in snapshot: any StoreSnapshot
+    _ query: Query, _ columns: [Column], by members: KeyMembers, in snapshot: any StoreSnapshot
   ) throws(SyncError) {
-    read = try ReadRecords(query, of: schema, in: snapshot)
+    read = try ReadRecords(query, by: members, in: snapshot)
     self.columns = columns
     let wanted = Array(Set(read.records.flatMap { record in columns.compactMap { $0.target(in: record) } }))
     var targets: [RecordID: Record] = [:]

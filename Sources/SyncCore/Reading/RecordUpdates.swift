@@ -144,7 +144,7 @@ extension LocalRecords {
         let query = try Self.query(type, condition, order, limit)
         if let last, try !last.isTouched(by: changes, of: [query.type], in: snapshot) { return nil }
         try checkNames(in: query, of: type, snapshot)
-        return try ReadRecords(query, of: schema, in: snapshot)
+        return try ReadRecords(query, by: schema.keyMembers(of: type), in: snapshot)
       } element: {
         decoded($0, as: type)
       })
@@ -164,7 +164,7 @@ extension LocalRecords {
       let types = [query.type] + columns.map(\.type)
       if let last, try !last.read.isTouched(by: changes, of: types, in: snapshot) { return nil }
       try checkNames(in: query, of: type, snapshot)
-      return try ReadIncluded(query, columns, of: schema, in: snapshot)
+      return try ReadIncluded(query, columns, by: schema.keyMembers(of: type), in: snapshot)
     } element: {
       decoded($0, as: type)
     }

@@ -119,9 +119,13 @@ struct MovedRecordTests {
     ]
     let records = world.engine.records
     var updates = records.observe(Reading.self, where: conditions[0].0).makeAsyncIterator()
+    var detail = records.observe(Meter.self, where: .equal("id", "mine")).makeAsyncIterator()
+    #expect(try await detail.next()?.map(\.value.name) == ["roof"])
     #expect(try await updates.next()?.map(\.value.meter) == ["mine"])
     _ = try await world.engine.sync()
     #expect(try await updates.next()?.map(\.value.meter) == ["2"])
+    #expect(try await detail.next()?.map(\.value.id) == ["2"])
+    #expect(try await records.count(Meter.self, where: .isIn("id", ["mine", "7"])) == 2)
     try await world.engine.edits.upsert(Reading(id: "t", meter: "mine"))
     #expect(try await updates.next()?.map(\.value.meter) == ["2", "2"])
     for (condition, count) in conditions {
