@@ -142,8 +142,14 @@ struct KintoBatchAnswer: Sendable {
     case 405: return .refused(reason: "\(said): the server is read-only.")
     case 413: return .refused(reason: "\(said): the record is larger than the server takes.")
     case 507: return .quotaExceeded
-    case 408, 429, 500...599: return .retryLater(after: retryAfter)
-    default: return .refused(reason: "\(said): the server does not accept the record, or its id.")
+    case 408, 423, 425, 429, 500...599: return .retryLater(after: retryAfter)
+    // It tells nothing of the effect of a write.
+    case 304 where !change.mayHaveArrived: return .unknown(reason: nil)
+    case 304: return .refused(reason: "\(said) twice, and does not tell the result.")
+    case let status:
+      return .refused(
+        reason:
+          "\(said): \(HTTPFailure.denial(status) ?? "the server does not accept the record, or its id").")
     }
   }
 

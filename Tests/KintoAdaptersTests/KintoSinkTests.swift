@@ -68,6 +68,8 @@ struct KintoSinkTests {
     (#"{"status":403}"#, "refused"), (#"{"status":404}"#, "refused"), (#"{"status":405}"#, "refused"),
     (#"{"status":413}"#, "refused"), (#"{"status":507}"#, "no room"),
     (#"{"status":503,"headers":{"Retry-After":"7"}}"#, "later 7.0 seconds"), (#"{"status":500}"#, "later"),
+    (#"{"status":423,"headers":{"Retry-After":"7"}}"#, "later 7.0 seconds"), (#"{"status":425}"#, "later"),
+    (#"{"status":304}"#, "in doubt"), (#"{"status":451}"#, "refused"),
   ])
   func eachStatusHasItsMeaning(_ answer: String, _ meaning: String) async throws {
     let outcome = try await push([change("a", on: 5)], answered: batch(answer)).outcomes.first
@@ -76,7 +78,8 @@ struct KintoSinkTests {
       case .accepted, .moved: "accepted"
       case .conflict(.some): "conflict"
       case .conflict(nil): "nothing there"
-      case .refused, .unknown: "refused"
+      case .refused: "refused"
+      case .unknown: "in doubt"
       case .quotaExceeded: "no room"
       case .notApplied: "not without its group"
       case .retryLater(let pause?): "later \(pause)"

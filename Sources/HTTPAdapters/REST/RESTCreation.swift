@@ -30,13 +30,14 @@ extension RESTEdit {
     }
     let limit = RequestedPause.limit(in: response)
     switch response.status {
-    // An answer elsewhere may be that to the new record, or a page to log in.
-    case 200...299, 302, 303: return try await made(response, during: operation)
+    // An answer elsewhere may be that to the new record, or a page to log in; a 304 tells nothing.
+    case 200...299, 302, 303, 304: return try await made(response, during: operation)
     case 301, 308:
       return .refused(
         reason: refusal(response, "it names another address\(elsewhere(response)), where no edit is sent"))
     case 401, 429: return .retryLater(after: limit)
     case 403 where limit != nil: return .retryLater(after: limit)
+    case 423, 425: return .retryLater(after: RequestedPause.retryAfter(in: response))
     case 408, 500...599:
       if let pause = RequestedPause.retryAfter(in: response), response.status == 503 {
         return .retryLater(after: pause)
@@ -46,7 +47,9 @@ extension RESTEdit {
         throw HTTPFailure.status(response, during: operation, awaited: "an answer to a new record")
       }
       return .unknown(reason: "\(Self.lost) The server answered \(response.status).")
-    default: return .refused(reason: refusal(response, "the server does not take the new record"))
+    case let status:
+      return .refused(
+        reason: refusal(response, HTTPFailure.denial(status) ?? "the server does not take the new record"))
     }
   }
 

@@ -270,6 +270,10 @@ struct RESTEdit: Sendable {
       // log in.
       let current = try await records.look(at: change.id.key, during: operation)
       return settled(by: current?.change) ?? .retryLater(after: nil)
+    case 304:
+      // It tells nothing of the effect of a write.
+      let current = try await records.look(at: change.id.key, during: operation)
+      return settled(by: current?.change) ?? withoutEffect(response)
     case 409:
       // A rule of the API that the edit breaks, unless the record has changed.
       return try await settledByLook(removedFrom: change.base.record?.payload, during: operation) { current in
@@ -301,9 +305,12 @@ struct RESTEdit: Sendable {
     case 405, 501: return .refused(reason: refusal(response, "the API does not allow this"))
     case 413: return .refused(reason: refusal(response, "the record is larger than the server takes"))
     case 507: return .quotaExceeded
-    // The next attempt looks whether this one had an effect.
-    case 500...599: return .retryLater(after: RequestedPause.retryAfter(in: response))
-    default: return .refused(reason: refusal(response, "the server does not accept the record, or its id"))
+    // Another one holds a lock, or it is too early. The next attempt looks whether this one had an effect.
+    case 423, 425, 500...599: return .retryLater(after: RequestedPause.retryAfter(in: response))
+    case let status:
+      return .refused(
+        reason: refusal(
+          response, HTTPFailure.denial(status) ?? "the server does not accept the record, or its id"))
     }
   }
 

@@ -144,13 +144,24 @@ extension HTTPFailure {
       retryAfter: meaning.code == .remoteUnavailable ? RequestedPause.retryAfter(in: response) : nil)
   }
 
+  /// What a status says that denies a request whatever it is about; `nil` for any other status.
+  package static func denial(_ status: Int) -> String? {
+    switch status {
+    case 402: "it has to be paid for first"
+    case 451: "it is denied for legal reasons"
+    default: nil
+    }
+  }
+
   private static func meaning(
     of status: Int, awaited: String
   ) -> (code: SyncError.Code, message: String) {
-    switch status {
+    if let denial = denial(status) { return (.permissionDenied, ": \(denial).") }
+    return switch status {
     case 401: (.authentication, ": the credentials are not accepted.")
     case 403: (.permissionDenied, ": these credentials may not do that.")
-    case 408, 429, 500...599: (.remoteUnavailable, ".")
+    // Another one holds a lock (423), or it is too early (425).
+    case 408, 423, 425, 429, 500...599: (.remoteUnavailable, ".")
     case 400...499: (.invalidConfiguration, ": the server does not understand the request.")
     default: (.invalidResponse, ", which is not \(awaited).")
     }

@@ -122,7 +122,7 @@ struct RESTCreationTests {
 
   @Test(arguments: [
     (500, "unknown"), (422, "refused"), (409, "refused"), (401, "later"), (429, "later"),
-    (507, "no room"),
+    (507, "no room"), (423, "later"), (425, "later"), (402, "refused"), (451, "refused"), (304, "unknown"),
   ])
   func isInDoubtOnlyIfItMayHaveBeenMade(_ status: Int, _ meaning: String) async throws {
     let outcome = try await Self.push(

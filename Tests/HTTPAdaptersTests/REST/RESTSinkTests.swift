@@ -141,7 +141,7 @@ struct RESTSinkTests {
   /// be over while the record is as it was.
   @Test(
     arguments: [#"{"id":"a","name":"E","nickname":"B","home":{"city":"C","street":"D"}}"#, nil],
-    [200, 202, 204])
+    [200, 202, 204, 304])
   func anAcceptedEditWithoutEffectIsNotOver(_ edit: String?, _ status: Int) async throws {
     let answers = [Self.answer(Self.stored), Self.answer("", status: status), Self.answer(Self.stored)]
     #expect(try await Self.push(edit, answeredBy: answers).outcome == .unknown(reason: nil))
@@ -153,11 +153,33 @@ struct RESTSinkTests {
     #expect(reason.contains("\(status)") && reason.contains("unchanged"))
   }
 
+  /// A lock that another one holds, and a server that will not take the risk of a repeated request.
+  @Test(arguments: [423, 425])
+  func whatHoldsForAMomentIsNoRefusal(_ status: Int) async throws {
+    let busy = HTTPResponse(status: status, headers: ["Retry-After": "7"])
+    let (outcome, _) = try await Self.push(
+      #"{"id":"a","name":"E"}"#, answered: Self.answer(Self.stored), busy)
+    #expect(outcome == .retryLater(after: .seconds(7)))
+  }
+
+  /// A 304 tells nothing of the effect of a write.
+  @Test func anEditThatWasAnsweredAsUnchangedIsLookedFor() async throws {
+    let edit = Self.stored.replacing("A", with: "E")
+    let unchanged = HTTPResponse(status: 304)
+    let (outcome, requests) = try await Self.push(
+      edit, answered: Self.answer(Self.stored), unchanged, Self.answer(edit))
+    #expect(requests.map(\.method) == ["GET", "PUT", "GET"] && Self.accepted(outcome) == edit)
+    let theirs = Self.stored.replacing("A", with: "T")
+    let other = try await Self.push(edit, answered: Self.answer(Self.stored), unchanged, Self.answer(theirs))
+    #expect(Self.conflicting(other.outcome) == theirs)
+  }
+
   /// A rule of the API that the edit breaks: the record is as it was.
   @Test(arguments: [
     (409, "the API does not allow this"), (404, "the API shows this record, and takes no writes of it"),
     (422, "the server does not accept the record, or its id"),
-    (403, "these credentials may not write items"),
+    (403, "these credentials may not write items"), (402, "it has to be paid for first"),
+    (451, "it is denied for legal reasons"),
   ])
   func aRefusalIsToldWithTheServersWords(_ status: Int, _ meaning: String) async throws {
     let refused = Self.answer(#"{"error":{"message":"the season is closed"}}"#, status: status)

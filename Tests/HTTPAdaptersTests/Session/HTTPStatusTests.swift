@@ -7,7 +7,9 @@ import Testing
 struct HTTPStatusTests {
   @Test(arguments: [
     (401, SyncError.Code.authentication), (404, .invalidConfiguration),
-    (408, .remoteUnavailable), (422, .invalidConfiguration), (429, .remoteUnavailable),
+    (408, .remoteUnavailable), (423, .remoteUnavailable), (425, .remoteUnavailable),
+    (402, .permissionDenied), (451, .permissionDenied), (422, .invalidConfiguration),
+    (429, .remoteUnavailable),
     (500, .remoteUnavailable), (599, .remoteUnavailable), (204, .invalidResponse), (304, .invalidResponse),
     (600, .invalidResponse),
   ])
