@@ -290,8 +290,13 @@ struct RESTListing: Sendable {
   ) -> [RecordChange] {
     zip(changes, isSelected).compactMap { change, isSelected in
       if isSelected { return change }
-      guard coverage == .delta, case .upsert(let record) = change else { return nil }
-      return .tombstone(Tombstone(id: record.id, version: record.version))
+      guard coverage == .delta else { return nil }
+      switch change {
+      case .upsert(let record): return .tombstone(Tombstone(id: record.id, version: record.version))
+      // It often has no other member than its key, so nothing tells whether it was one.
+      case .tombstone: return change
+      case .malformed: return nil
+      }
     }
   }
 

@@ -1,0 +1,91 @@
+import CanonicalSync
+import CanonicalSyncTestServers
+import HTTPAdapters
+import InMemoryAdapters
+import SyncAdapters
+import Synchronization
+import Testing
+
+@Suite("Answers that look like others", .timeLimit(.minutes(10)))
+struct RESTStoryTests {
+  /// Answers each request by a function of it.
+  private final class Answers: HTTPTransport {
+    private let answer: @Sendable (HTTPRequest) -> HTTPResponse
+    private let log = Mutex<[HTTPRequest]>([])
+
+    init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.answer = answer }
+
+    var requests: [HTTPRequest] { log.withLock { $0 } }
+    var queries: [String] { requests.map { $0.address.query ?? "" } }
+
+    func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+      let count = log.withLock { log in
+        log.append(request)
+        return log.count
+      }
+      return count > 3000 ? HTTPResponse(status: 418) : answer(request)
+    }
+  }
+
+  private static func json(_ text: String, _ headers: HTTPHeaders = [:]) -> HTTPResponse {
+    HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
+  }
+
+  /// A mirror of one list, and what its operator is told.
+  private struct Mirror {
+    let store = InMemoryStore()
+    let engine: SyncEngine
+    let told = Told()
+
+    init(_ members: String, _ transport: any HTTPTransport, clock: (any SyncPorts.Clock<Duration>)? = nil)
+      async throws
+    {
+      let json =
+        #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data",\#(members)}}}"#
+      let source = try RESTSource(
+        RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport,
+        clock: clock ?? ContinuousClock(), onAlert: { [told] in told.add($0) })
+      engine = try await SyncEngine(schema: SyncSchema(Entity("items")), store: store, source: source)
+    }
+
+    /// Syncs, and returns the message of the failure.
+    func sync() async throws -> String? { try await engine.sync().failures.first?.error.message }
+
+    var keys: [String] { store.records(of: "items").map(\.id.key).sorted() }
+  }
+
+  private final class Told: Sendable {
+    private let messages = Mutex<[String]>([])
+    func add(_ message: String) { messages.withLock { $0.append(message) } }
+    var all: [String] { messages.withLock { $0 } }
+  }
+
+  // MARK: Deletions
+
+  /// Deltas often tell of a deleted record by its key alone.
+  @Test func aBareTombstoneIsOfTheSelectedRecords() async throws {
+    let transport = Answers { request in
+      request.address.query == nil
+        ? Self.json(
+          #"{"data":[{"id":1,"kind":"game"},{"id":2,"kind":"game"},{"id":3,"kind":"ad"}],"token":"1"}"#)
+        : Self.json(#"{"data":[{"id":2,"gone":true}],"token":"2"}"#)
+    }
+    let mirror = try await Mirror(
+      #""where":{"pointer":"/kind","equals":"game"},"deleted":"/gone","delta":{"token":"/token","parameter":"token"}"#,
+      transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1", "2"])
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1"])
+  }
+
+  // MARK: Pages
+
+  // MARK: Times
+
+  private static func since(_ query: String) -> String? {
+    query.split(separator: "&").first { $0.hasPrefix("since=") }.map {
+      String($0.dropFirst(6)).replacing("%3A", with: ":")
+    }
+  }
+}
