@@ -12,8 +12,8 @@ struct RESTAnswer: Sendable {
   private(set) var next: String?
   /// The number of records that the listing has in all.
   private(set) var total: Int?
-  /// Whether the flag of the description says that no page follows.
-  private(set) var isLast = false
+  /// Whether the flag of the description says that pages follow; `nil` without one.
+  private(set) var saysMore: Bool?
   /// The token of later changes, or the address that tells them.
   private(set) var token: String?
   /// Whether the list has elements, and the pointer to records leads to nothing in any of them.
@@ -85,7 +85,7 @@ struct RESTAnswer: Sendable {
       case .total: total = try reading.count(value, wanted)
       case .token: token = try reading.token(value, wanted)
       case .clock: clock = try reading.time(value, wanted)
-      case .more: isLast = reading.isRaised(value) != (collection.more?.whileMore ?? true)
+      case .more: saysMore = reading.isRaised(value) == (collection.more?.whileMore ?? true)
       }
     }
     if let flawed { try setAside(flawed, in: response, during: operation) }

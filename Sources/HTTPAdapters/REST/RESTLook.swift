@@ -86,7 +86,7 @@ struct RESTLook: Sendable {
     let isFull = collection.pageSize != nil && answer.rows.count >= limit
     if let more = collection.more {
       survey.add(
-        "\(more.pointer) (\(collection.place("paging.more"))) says that \(answer.isLast ? "no page follows" : "pages follow").\(answer.isLast && isFull ? " The page is full: is that the right member?" : "")"
+        "\(more.pointer) (\(collection.place("paging.more"))) says that \(answer.saysMore == false ? "no page follows" : "pages follow").\(answer.saysMore == false && isFull ? " The page is full: is that the right member?" : "")"
       )
     }
     switch collection.paging {

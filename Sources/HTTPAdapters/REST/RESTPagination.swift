@@ -112,18 +112,19 @@ struct RESTPagination: Sendable {
   private func following(
     _ answer: RESTAnswer, _ fresh: Int, _ asked: RESTListing.Asked, _ bookmark: RESTBookmark
   ) throws(SyncError) -> RESTBookmark.Place? {
-    if answer.isLast { return nil }
+    if answer.saysMore == false { return nil }
     switch collection.paging {
     case nil: return nil
     case .link, .next:
-      guard let text = answer.next else { return nil }
+      guard let text = answer.next else { return try end(answer) }
       return .target(try target(of: text, at: linkPlace, from: asked.address))
     case .cursor, .cursorHeader:
       // The changes of CouchDB end with an empty page, whose cursor is its token.
       if answer.rows.isEmpty, collection.cursorIsToken { return nil }
-      return answer.next.map { .cursor($0) }
+      guard let cursor = answer.next else { return try end(answer) }
+      return .cursor(cursor)
     case .after(let pointer, _):
-      guard let last = answer.rows.last else { return nil }
+      guard let last = answer.rows.last else { return try end(answer) }
       let value = (try? JSONValueSlice(checking: last, depthLimit: .max)).flatMap { pointer.value(in: $0) }
       guard let cursor = value.flatMap({ $0.string() ?? $0.integer().map(String.init) }), !cursor.isEmpty
       else {
@@ -133,16 +134,18 @@ struct RESTPagination: Sendable {
     case .page:
       guard collection.pageSize != nil else {
         let page = if case .page(let page) = bookmark.place { page + 1 } else { 1 }
-        return answer.rows.isEmpty ? nil : .page(page)
+        return answer.rows.isEmpty && answer.saysMore != true ? nil : .page(page)
       }
       let start = if case .rows(let rows) = bookmark.place { rows } else { 0 }
       let next = start + asked.limit
-      if answer.rows.isEmpty { return (answer.total ?? 0) > next ? .rows(next) : nil }
+      if answer.rows.isEmpty {
+        return answer.saysMore == true || (answer.total ?? 0) > next ? .rows(next) : nil
+      }
       // A short page may be followed by others, unless the total has been reached.
       if answer.rows.count < asked.limit, let total = answer.total, bookmark.rows >= total { return nil }
       return .rows(next)
     case .offset:
-      if fresh == 0 { return nil }
+      if fresh == 0 { return try end(answer) }
       if collection.pageSize != nil, answer.rows.count < asked.limit, let total = answer.total,
         bookmark.rows >= total
       {
@@ -150,6 +153,16 @@ struct RESTPagination: Sendable {
       }
       return .rows(bookmark.rows)
     }
+  }
+
+  /// The end of a list whose last page leads nowhere.
+  ///
+  /// - Throws: `invalidResponse` if the flag of the description says that pages follow.
+  private func end(_ answer: RESTAnswer) throws(SyncError) -> RESTBookmark.Place? {
+    guard answer.saysMore == true, let more = collection.more else { return nil }
+    throw wrong(
+      "\(more.pointer) (\(collection.place("paging.more"))) says that pages follow, and \(linkPlace) leads to none."
+    )
   }
 
   /// The target of an address in an answer, at the base's own origin.
@@ -171,6 +184,7 @@ struct RESTPagination: Sendable {
       case .link: "paging.link"
       case .cursor, .cursorHeader: "paging.cursor"
       case .after: "paging.after"
+      case .offset: "paging.offset"
       default: "paging.next"
       }
     return collection.place(member)

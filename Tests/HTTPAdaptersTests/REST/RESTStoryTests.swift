@@ -81,6 +81,33 @@ struct RESTStoryTests {
 
   // MARK: Pages
 
+  @Test(arguments: [
+    #"{"cursor":"/next","parameter":"c","more":"/more"}"#, #"{"next":"/next","more":"/more"}"#,
+    #"{"link":"next","more":"/more"}"#, #"{"cursor":{"header":"X-Next"},"parameter":"c","more":"/more"}"#,
+  ])
+  func aFlagWithoutAPlaceIsAnError(_ paging: String) async throws {
+    for next in ["", #","next":null"#, #","next":"""#] {
+      let transport = Answers { _ in Self.json(#"{"data":[{"id":1}],"more":true\#(next)}"#) }
+      let mirror = try await Mirror(#""paging":\#(paging)"#, transport)
+      let message = try await mirror.sync() ?? "none"
+      #expect(message.contains("(types.items.paging.more)"), "\(message)")
+    }
+  }
+
+  /// Servers that hide records after they have paged.
+  @Test(arguments: ["", #","pageSize":{"parameter":"n","maximum":2}"#])
+  func anEmptyPageEndsNoListWhoseFlagSaysMore(_ size: String) async throws {
+    let transport = Answers { request in
+      let query = request.address.query ?? ""
+      if query.contains("p=1") { return Self.json(#"{"data":[{"id":1},{"id":2}],"more":true}"#) }
+      if query.contains("p=2") { return Self.json(#"{"data":[],"more":true}"#) }
+      return Self.json(#"{"data":[{"id":3}],"more":false}"#)
+    }
+    let mirror = try await Mirror(#""paging":{"page":"p","more":"/more"}\#(size)"#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1", "2", "3"])
+  }
+
   // MARK: Times
 
   private static func since(_ query: String) -> String? {
