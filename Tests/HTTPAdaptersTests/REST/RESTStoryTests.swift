@@ -79,6 +79,17 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1"])
   }
 
+  /// Servers in Go and .NET write the zero of their times where there is none.
+  @Test(arguments: ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00"])
+  func theZeroOfTimesIsNoDeletion(_ zero: String) async throws {
+    let transport = Answers { _ in
+      Self.json(#"{"data":[{"id":1,"deleted_at":"\#(zero)"},{"id":2,"deleted_at":"2026-04-01T18:00:00Z"}]}"#)
+    }
+    let mirror = try await Mirror(#""deleted":"/deleted_at""#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1"])
+  }
+
   // MARK: Pages
 
   @Test(arguments: [
