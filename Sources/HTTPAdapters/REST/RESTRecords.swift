@@ -35,6 +35,8 @@ struct RESTRecords: Sendable {
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to a request for a record")
     }
     guard let copy = try copy(in: response, during: operation) else {
+      // Some APIs answer with null where there is no record.
+      if !response.body.isEmpty { return nil }
       throw SyncError(.invalidResponse, during: operation, "The answer is empty.")
     }
     if case .malformed(let malformed) = copy.change, malformed.key == nil {
@@ -82,7 +84,7 @@ struct RESTRecords: Sendable {
       "The record that \(requests.collection.place("push.find")) leads to cannot be read.")
   }
 
-  /// The record in an answer; `nil` for an answer without a body.
+  /// The record in an answer; `nil` for an answer without a body, and for null.
   func copy(in response: HTTPResponse, during operation: String) throws(SyncError) -> Copy? {
     guard !response.body.isEmpty, response.status != 204 else { return nil }
     let whole: JSONValueSlice
@@ -99,6 +101,7 @@ struct RESTRecords: Sendable {
           MalformedRecord(
             type: requests.collection.entity.type, key: nil, bytes: bytes, reason: error.description)))
     }
+    if whole.isNull { return nil }
     guard let value = requests.collection.itemRecord.value(in: whole) else {
       throw SyncError(
         .inconsistentData, during: operation,

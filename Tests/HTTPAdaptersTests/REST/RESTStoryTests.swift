@@ -90,6 +90,21 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1"])
   }
 
+  /// Some APIs answer 200 with null where there is no record.
+  @Test func aRecordThatIsNullIsGone() async throws {
+    let isThere = Mutex(true)
+    let transport = Answers { request in
+      if request.address.path == "/v1/items/2" { return Self.json("null") }
+      return Self.json(
+        isThere.withLock { $0 } ? #"{"data":[{"id":1},{"id":2}],"next":null}"# : #"{"data":[{"id":1}]}"#)
+    }
+    let mirror = try await Mirror(#""paging":{"next":"/next"},"item":"items/{id}""#, transport)
+    #expect(try await mirror.sync() == nil)
+    isThere.withLock { $0 = false }
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1"])
+  }
+
   // MARK: Pages
 
   @Test(arguments: [
