@@ -22,6 +22,10 @@ struct RESTAnswer: Sendable {
   let tag: String?
   private var clock: Timestamp?
   let date: Timestamp?
+  /// How long ago a cache has got the answer, which may have a later `Date`.
+  private let age: Duration
+  /// How much older than the server's time the list may be. A time in the body is as old as the list.
+  var staleness: Duration { clock == nil ? age : .zero }
 
   /// The most records that a listing may claim to have.
   static let mostRecords = 1 << 53
@@ -37,6 +41,7 @@ struct RESTAnswer: Sendable {
   ) throws(SyncError) {
     tag = response.headers["ETag"]
     date = response.headers["Date"].flatMap(HTTPDate.timestamp)
+    age = Self.age(of: response)
     // 206 answers a part of a list, 204 an empty one.
     guard [200, 204, 206].contains(response.status) else {
       throw HTTPFailure.status(
@@ -104,6 +109,11 @@ struct RESTAnswer: Sendable {
     guard !mended.isEmpty else {
       throw HTTPFailure.unreadable(flawed.error, of: response, during: operation)
     }
+  }
+
+  /// How long ago a cache got an answer; zero for the server's own.
+  static func age(of response: HTTPResponse) -> Duration {
+    response.headers["Age"].flatMap { Int64($0) }.map { .seconds(max(0, min($0, 31_622_400))) } ?? .zero
   }
 
   /// The target of the header that leads to the next page; `nil` at the end.

@@ -103,7 +103,7 @@ struct RESTListing: Sendable {
           try answer.serverTime(elapsed: elapsed, of: collection, during: operation)
         }
       if case .since(let before)? = base?.start, now + overlap < before { return .reset(.tokenExpired) }
-      candidate.start = .since(now)
+      candidate.start = .since(began == nil ? now - answer.staleness : now)
     case .token, .next:
       if let token = try token(in: answer, asked) { candidate.start = .token(token) }
     case .etag: candidate.start = .pages([])
@@ -146,14 +146,16 @@ struct RESTListing: Sendable {
     default: break
     }
     let answer = try RESTAnswer(asked.response, of: collection, during: operation)
+    var before = bookmark
     if case .since(let began) = bookmark.candidate.start,
-      case .since(_, _, let overlap, _) = collection.delta,
-      try answer.serverTime(elapsed: .zero, of: collection, during: operation) + overlap < began
+      case .since(_, _, let overlap, _) = collection.delta
     {
+      let now = try answer.serverTime(elapsed: .zero, of: collection, during: operation)
       // The server's clock went back, so its times no longer tell what is new.
-      return .reset(.tokenExpired)
+      if now + overlap < began { return .reset(.tokenExpired) }
+      if collection.window == nil { before.candidate.start = .since(min(began, now - answer.staleness)) }
     }
-    return try await page(answer, asked, bookmark)
+    return try await page(answer, asked, before)
   }
 
   /// Whether counted pages have ended before this one.

@@ -14,6 +14,9 @@ struct RESTRecords: Sendable {
     var tag: String?
   }
 
+  /// A cache on the way may have an older copy.
+  private static let fresh: HTTPHeaders = ["Cache-Control": "no-cache"]
+
   init(requests: RESTRequests, entity: Entity, session: HTTPSession) {
     self.requests = requests
     self.session = session
@@ -29,7 +32,7 @@ struct RESTRecords: Sendable {
       return nil
     }
     let response = try await session.send(
-      "GET", address, headers: try await requests.headers(), during: operation)
+      "GET", address, headers: try await requests.headers(Self.fresh), during: operation)
     if response.status == 404 || response.status == 410 { return nil }
     guard response.status == 200 else {
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to a request for a record")

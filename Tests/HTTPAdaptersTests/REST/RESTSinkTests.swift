@@ -153,6 +153,13 @@ struct RESTSinkTests {
     #expect(reason.contains("\(status)") && reason.contains("unchanged"))
   }
 
+  /// A cache on the way may have an older copy.
+  @Test func aLookIsAtTheServersOwnCopy() async throws {
+    let edit = Self.stored.replacing("A", with: "E")
+    let (_, requests) = try await Self.push(edit, answered: Self.answer(Self.stored), Self.answer(edit))
+    #expect(requests.first?.headers["Cache-Control"] == "no-cache")
+  }
+
   /// A lock that another one holds, and a server that will not take the risk of a repeated request.
   @Test(arguments: [423, 425])
   func whatHoldsForAMomentIsNoRefusal(_ status: Int) async throws {

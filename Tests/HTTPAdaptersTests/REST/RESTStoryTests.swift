@@ -141,4 +141,16 @@ struct RESTStoryTests {
       String($0.dropFirst(6)).replacing("%3A", with: ":")
     }
   }
+
+  /// Networks that deliver content write their own time over an old answer.
+  @Test func anAnswerOfACacheIsAsOldAsItSays() async throws {
+    let transport = Answers { _ in
+      Self.json(#"{"data":[{"id":1}]}"#, ["Date": "Wed, 01 Apr 2026 18:00:00 GMT", "Age": "3600"])
+    }
+    let mirror = try await Mirror(#""delta":{"since":"since","overlap":60}"#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(try await mirror.sync() == nil)
+    let since = transport.queries.last.flatMap(Self.since) ?? ""
+    #expect(since.hasPrefix("2026-04-01T16:58:"), "\(since)")
+  }
 }
