@@ -129,7 +129,8 @@ struct RESTAnswer: Sendable {
   func serverTime(
     elapsed: Duration, of collection: RESTAPI.Collection, during operation: String
   ) throws(SyncError) -> Timestamp {
-    if let clock { return min(clock, Self.latest) }
+    // A clock that tells the time of a zone without its name is not later than the server's own.
+    if let clock { return min(clock, date ?? Self.latest, Self.latest) }
     guard let date else {
       throw SyncError(
         .inconsistentData, during: operation,

@@ -153,4 +153,17 @@ struct RESTStoryTests {
     let since = transport.queries.last.flatMap(Self.since) ?? ""
     #expect(since.hasPrefix("2026-04-01T16:58:"), "\(since)")
   }
+
+  /// A server that tells its local time, without the zone.
+  @Test func aServersClockIsNoLaterThanItsDate() async throws {
+    let transport = Answers { _ in
+      Self.json(
+        #"{"data":[{"id":1}],"now":"2026-04-01 20:00:00"}"#, ["Date": "Wed, 01 Apr 2026 18:00:00 GMT"])
+    }
+    let mirror = try await Mirror(#""delta":{"since":"since","overlap":60,"clock":"/now"}"#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(try await mirror.sync() == nil)
+    let since = transport.queries.last.flatMap(Self.since) ?? ""
+    #expect(since <= "2026-04-01T17:59:00Z", "\(since)")
+  }
 }
