@@ -64,13 +64,11 @@ struct RESTListing: Sendable {
     var segment = RESTSegment()
     var now: Timestamp?
     if let window = collection.window, case .since(_, _, let overlap, _) = collection.delta {
-      let time = try await serverTime()
-      now = time
       segment.from = window.start
-      if case .since(let began)? = base?.start {
-        if time + overlap < began { return .reset(.tokenExpired) }
-        segment.from = began - overlap
-      }
+      if case .since(let began)? = base?.start { segment.from = began - overlap }
+      let time = try await serverTime(window, in: segment)
+      now = time
+      if case .since(let began)? = base?.start, time + overlap < began { return .reset(.tokenExpired) }
     }
     let asked = try await ask { [segment, now] limit in
       requests.first(base, limit: limit, in: segment, until: now)
@@ -342,10 +340,24 @@ struct RESTListing: Sendable {
   }
 
   /// The server's time before the first span.
-  private func serverTime() async throws(SyncError) -> Timestamp {
-    let response = try await session.send(
-      "HEAD", requests.collection(collection.path), headers: try await requests.headers(), during: operation)
-    return response.headers["Date"].flatMap(HTTPDate.timestamp) ?? session.clock.timestamp
+  private func serverTime(_ window: RESTAPI.Window, in segment: RESTSegment) async throws(SyncError)
+    -> Timestamp
+  {
+    if case .since(_, _, _, nil) = collection.delta {
+      let response = try await session.send(
+        "HEAD", requests.collection(collection.path), headers: try await requests.headers(), during: operation
+      )
+      if let date = response.headers["Date"].flatMap(HTTPDate.timestamp) {
+        return date - RESTAnswer.age(of: response)
+      }
+    }
+    // Only a list tells it.
+    let elapsed = session.clock.stopwatch()
+    let asked = try await ask { limit in
+      requests.first(nil, limit: limit, in: segment, until: segment.from.map { $0 + window.length })
+    }
+    return try RESTAnswer(asked.response, of: collection, during: operation)
+      .serverTime(elapsed: elapsed(), of: collection, during: operation)
   }
 
   /// Tells of records whose version is a time that has not come.

@@ -166,4 +166,26 @@ struct RESTStoryTests {
     let since = transport.queries.last.flatMap(Self.since) ?? ""
     #expect(since <= "2026-04-01T17:59:00Z", "\(since)")
   }
+
+  /// This machine's clock may be wrong.
+  @Test func spansEndAtTheServersClock() async throws {
+    let transport = Answers { request in
+      HTTPResponse(
+        status: 200,
+        body: request.method == "HEAD"
+          ? [] : Array(#"{"data":[{"id":1}],"now":"2026-04-01T18:00:00Z"}"#.utf8))
+    }
+    let mirror = try await Mirror(
+      #""delta":{"since":"since","until":"until","window":86400,"overlap":60,"clock":"/now","start":"2026-04-01T00:00:00Z"}"#,
+      transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(try await mirror.sync() == nil)
+    #expect(
+      transport.queries.last?.contains("until=2026-04-01T18%3A00%3A00Z") == true, "\(transport.queries)")
+    let without = Answers { _ in HTTPResponse(status: 200, body: Array(#"{"data":[{"id":1}]}"#.utf8)) }
+    let other = try await Mirror(
+      #""delta":{"since":"since","until":"until","window":86400,"overlap":60,"start":"2026-04-01T00:00:00Z"}"#,
+      without)
+    #expect(try await other.sync()?.contains("sends no Date") == true)
+  }
 }
