@@ -62,7 +62,19 @@ extension RESTEdit {
   {
     // An answer may be anything but the record.
     let answer = try? records.copy(in: response, during: operation)
-    if case .upsert(let record)? = answer?.change { return outcome(record) }
+    if case .upsert(let record)? = answer?.change {
+      let isAccepted = response.status == 202
+      if !isAccepted, let sent = change.content.payload,
+        content.isWhole(record.payload, sent: sent, base: nil)
+      {
+        return outcome(record)
+      }
+      // A part of the record, or the job that will make it, which has a key too.
+      if case .upsert(let whole)? = try await records.look(at: record.id.key, during: operation)?.change {
+        return outcome(whole)
+      }
+      if !isAccepted { return outcome(record) }
+    }
     if let key = response.headers["Location"].flatMap(records.requests.key),
       case .upsert(let record)? = try await records.look(at: key, during: operation)?.change
     {

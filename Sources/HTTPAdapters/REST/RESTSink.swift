@@ -121,7 +121,7 @@ struct RESTEdit: Sendable {
   let records: RESTRecords
   let session: HTTPSession
   private let collection: RESTAPI.Collection
-  private let content: RESTContent
+  let content: RESTContent
 
   init(_ change: OutgoingChange, _ entity: Entity, _ source: RESTSource) throws(SyncError) {
     self.change = change
@@ -339,7 +339,7 @@ struct RESTEdit: Sendable {
   private func accepted(
     _ response: HTTPResponse, during operation: String
   ) async throws(SyncError) -> PushOutcome {
-    if change.content == .deletion {
+    guard let payload = change.content.payload else {
       switch try await records.look(at: change.id.key, during: operation)?.change {
       case .tombstone(let tombstone)?: return .accepted(.tombstone(tombstone))
       case .upsert(let record)? where isBase(record): return withoutEffect(response)
@@ -349,15 +349,26 @@ struct RESTEdit: Sendable {
     }
     // An answer may be anything but the record.
     let answer = try? records.copy(in: response, during: operation)
-    if case .upsert(let record)? = answer?.change, record.id == change.id {
+    if case .upsert(let record)? = answer?.change, record.id == change.id,
+      content.isWhole(record.payload, sent: payload, base: change.base.record?.payload), !isUntouched(record)
+    {
       return .accepted(.upsert(record))
     }
-    // The API may store it in another form, or keep a member that was removed. Another attempt would
-    // not help: what it has now is what became of the edit.
+    // The answer may be a part of it. Or the API stores it in another form, or keeps a member that was
+    // removed. Another attempt would not help: what it has now is what became of the edit.
     return try await settledByLook(removedFrom: nil, during: operation) { current in
       guard case .upsert(let record)? = current else { return .retryLater(after: nil) }
-      return isBase(record) ? withoutEffect(response) : .accepted(.upsert(record))
+      if isBase(record) { return withoutEffect(response) }
+      if !isUntouched(record) { return .accepted(.upsert(record)) }
+      return .refused(
+        reason: "The server answered \(response.status), and has left what the edit changes as it was.")
     }
+  }
+
+  /// Whether a record has all members that the edit changed as they were.
+  private func isUntouched(_ record: Record) -> Bool {
+    guard let payload = change.content.payload, let base = change.base.record else { return false }
+    return content.isUntouched(record.payload, by: payload, since: base.payload)
   }
 
   /// The outcome of a write that the server accepted, while it shows the record as it was before.
@@ -468,6 +479,33 @@ struct RESTContent: Sendable {
     var former = base.flatMap { try? FieldMap($0) } ?? FieldMap()
     for name in own { (sent[name], former[name]) = (nil, nil) }
     return theirs.holds(sent, removedFrom: former)
+  }
+
+  /// Whether an answer may be the whole record: it has what the base and the edit have.
+  ///
+  /// Of a new record, it has any sent member. An API may drop the others.
+  func isWhole(_ answer: Payload, sent: Payload, base: Payload?) -> Bool {
+    guard let theirs = try? FieldMap(answer), var sent = try? FieldMap(sent) else { return false }
+    for name in own { sent[name] = nil }
+    let names = sent.fields.filter { !sent.isLacking($0) }
+    guard let base = base.flatMap({ try? FieldMap($0) }) else {
+      return names.isEmpty || names.contains { theirs[$0] != nil }
+    }
+    return names.allSatisfy { theirs[$0] != nil || base[$0] == nil }
+  }
+
+  /// Whether a record has each member of the base that an edit changed as it was before.
+  ///
+  /// Members that the base lacks do not count: an API may drop what it does not know.
+  func isUntouched(_ record: Payload, by sent: Payload, since base: Payload) -> Bool {
+    guard let theirs = try? FieldMap(record), var sent = try? FieldMap(sent), var base = try? FieldMap(base)
+    else { return false }
+    for name in own { (sent[name], base[name]) = (nil, nil) }
+    func isSame(_ a: FieldMap, _ b: FieldMap, _ name: FieldName) -> Bool {
+      a.hasSameValue(as: b, for: name) || a.isLacking(name) && b.isLacking(name)
+    }
+    let changed = base.fields.filter { !isSame(sent, base, $0) }
+    return !changed.isEmpty && changed.allSatisfy { isSame(theirs, base, $0) }
   }
 
   /// Whether two copies are the same state of a record.

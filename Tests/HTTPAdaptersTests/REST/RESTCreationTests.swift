@@ -113,6 +113,32 @@ struct RESTCreationTests {
     #expect(both.map(\.method) == ["GET", "POST"])
   }
 
+  /// A job that will make the record has a key too.
+  @Test func isNotTheJobThatAnAPIAnswersWith() async throws {
+    let job = Self.answer(#"{"id":"job-9","status":"queued"}"#, status: 202)
+    let (outcome, requests) = try await Self.push(answered: job, Self.answer("", status: 404))
+    guard case .unknown(_?)? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect(requests.map(\.method) == ["POST", "GET"])
+    let made = try await Self.push(
+      answered: Self.answer(Self.made, status: 202), Self.answer(Self.made, status: 200))
+    #expect(Self.key(made.outcome) == "17")
+  }
+
+  /// Most APIs answer with the whole record, and some with its key alone.
+  @Test func isLookedAtWhereTheAnswerHasItsKeyAlone() async throws {
+    let (outcome, requests) = try await Self.push(
+      answered: Self.answer(#"{"id":17}"#), Self.answer(Self.made, status: 200))
+    guard case .moved(let record)? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect(record.payload == Payload(Array(Self.made.utf8)))
+    #expect(requests.map(\.method) == ["POST", "GET"])
+  }
+
   @Test func waitsForTheAppWhereAnotherAttemptMightMakeItTwice() async throws {
     let (outcome, requests) = try await Self.push(isRepeated: true)
     guard case .unknown(let reason?)? = outcome else { return #expect(outcome == nil) }

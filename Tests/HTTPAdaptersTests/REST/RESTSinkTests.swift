@@ -106,7 +106,8 @@ struct RESTSinkTests {
   ])
   func aPatchRemovesMembersByNull(_ edit: String, _ body: String) async throws {
     let (_, requests) = try await Self.push(
-      edit, write: "PATCH", answered: Self.answer(Self.stored), Self.answer(#"{"id":"a"}"#))
+      edit, write: "PATCH", answered: Self.answer(Self.stored),
+      Self.answer(#"{"id":"a",\#(edit.dropFirst())"#))
     #expect(requests.map(\.method) == ["GET", "PATCH"])
     #expect(requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
   }
@@ -151,6 +152,30 @@ struct RESTSinkTests {
       return
     }
     #expect(reason.contains("\(status)") && reason.contains("unchanged"))
+  }
+
+  /// An API that ignores what it does not take, and answers with the record as it is.
+  @Test func anAnswerThatShowsTheRecordUnchangedIsNoSuccess() async throws {
+    let edit = Self.stored.replacing("A", with: "E")
+    let answers = [Self.answer(Self.stored), Self.answer(Self.stored), Self.answer(Self.stored)]
+    #expect(try await Self.push(edit, answeredBy: answers).outcome == .unknown(reason: nil))
+    // Another version shows that it has done its work.
+    let (outcome, requests) = try await Self.patch(
+      "E",
+      answered: [Self.answer(#"{"id":"a","name":"A","v":2}"#), Self.answer(#"{"id":"a","name":"A","v":2}"#)])
+    #expect(requests.map(\.method) == ["PATCH", "GET"])
+    #expect(
+      outcome == .refused(reason: "The server answered 200, and has left what the edit changes as it was."))
+  }
+
+  /// An API that answers with the key alone, or with the members that it has written.
+  @Test(arguments: [#"{"id":"a"}"#, #"{"id":"a","name":"E"}"#])
+  func aPartOfARecordIsNotTheRecord(_ part: String) async throws {
+    let edit = Self.stored.replacing("A", with: "E")
+    let (outcome, requests) = try await Self.push(
+      edit, answered: Self.answer(Self.stored), Self.answer(part), Self.answer(edit))
+    #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
+    #expect(Self.accepted(outcome) == edit)
   }
 
   /// A cache on the way may have an older copy.
