@@ -90,9 +90,20 @@ extension RESTEdit {
   }
 
   /// The record that an earlier attempt has made, if it can be found by a member.
+  ///
+  /// An API that does not know the parameter shows other records.
   private func found(during operation: String) async throws(SyncError) -> PushOutcome? {
     guard let find = push.find else { return nil }
     let address = records.requests.list(find, key: change.id.key)
-    return try await records.first(of: address, during: operation).map(outcome)
+    let found = try await records.found(at: address, during: operation)
+    if found.isEmpty { return nil }
+    let own = found.first { record in
+      content.names(record.payload, change.id.key)
+        || change.content.payload.map { content.holds(record.payload, $0, removedFrom: nil) } ?? false
+    }
+    let place = records.requests.collection.place("push.find")
+    return own.map(outcome)
+      ?? .unknown(
+        reason: "\(Self.lost) \(place) leads to other records alone: does the API know the parameter?")
   }
 }

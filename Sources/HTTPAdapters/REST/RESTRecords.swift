@@ -64,24 +64,27 @@ struct RESTRecords: Sendable {
     return filter.selects(record.payload.bytes)
   }
 
-  /// Returns the first record of a list; `nil` if it has none.
-  func first(of address: HTTPAddress, during operation: String) async throws(SyncError) -> Record? {
+  /// Returns the records that a search shows on its first page.
+  func found(at address: HTTPAddress, during operation: String) async throws(SyncError) -> [Record] {
     let response = try await session.send(
-      "GET", address, headers: try await requests.headers(), during: operation)
-    if response.status == 404 { return nil }
+      "GET", address, headers: try await requests.headers(Self.fresh), during: operation)
+    if response.status == 404 { return [] }
     guard response.status == 200 else {
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to a search for a record")
     }
-    let whole: JSONValueSlice
+    var changes: [RecordChange] = []
     do {
-      whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
+      let whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
+      if let list = requests.collection.records.value(in: whole), list.kind == .array {
+        try JSONScanner.elements(of: list.bytes, depthLimit: .max) { element throws(JSONError) in
+          changes.append(reader.read(element.bytes))
+        }
+      }
     } catch {
       throw HTTPFailure.unreadable(error, during: operation)
     }
-    guard let value = JSONPointer("\(requests.collection.records.text)/0")?.value(in: whole) else {
-      return nil
-    }
-    if case .upsert(let record) = reader.read(value.bytes) { return record }
+    let records = changes.compactMap { if case .upsert(let record) = $0 { record } else { nil } }
+    guard records.isEmpty, !changes.isEmpty else { return records }
     throw SyncError(
       .invalidResponse, during: operation,
       "The record that \(requests.collection.place("push.find")) leads to cannot be read.")

@@ -494,6 +494,12 @@ struct RESTContent: Sendable {
     return names.allSatisfy { theirs[$0] != nil || base[$0] == nil }
   }
 
+  /// Whether any member of a record is a key, in any case of its letters.
+  func names(_ record: Payload, _ key: String) -> Bool {
+    String(decoding: record.bytes, as: UTF8.self).lowercased()
+      .contains(String(decoding: JSONString.quoted(key), as: UTF8.self).lowercased())
+  }
+
   /// Whether a record has each member of the base that an edit changed as it was before.
   ///
   /// Members that the base lacks do not count: an API may drop what it does not know.

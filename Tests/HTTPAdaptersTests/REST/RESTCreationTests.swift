@@ -139,6 +139,24 @@ struct RESTCreationTests {
     #expect(requests.map(\.method) == ["POST", "GET"])
   }
 
+  /// An API that does not know the parameter shows all records.
+  @Test func isNoOtherRecordThatASearchShows() async throws {
+    let others = Self.answer(#"[{"id":3,"name":"Z"},{"id":4,"name":"Y"}]"#, status: 200)
+    let (outcome, requests) = try await Self.push(Self.find, isRepeated: true, answered: others)
+    guard case .unknown(let reason?)? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect(reason.contains("push.find"))
+    #expect(requests.map(\.method) == ["GET"])
+    // A search for words may show similar records first.
+    let ours = #"[{"id":3,"external_id":"own-12"},{"id":17,"external_id":"own-1","name":"B"}]"#
+    #expect(
+      try await Self.key(
+        Self.push(Self.find, isRepeated: true, answered: Self.answer(ours, status: 200)).outcome)
+        == "17")
+  }
+
   @Test func waitsForTheAppWhereAnotherAttemptMightMakeItTwice() async throws {
     let (outcome, requests) = try await Self.push(isRepeated: true)
     guard case .unknown(let reason?)? = outcome else { return #expect(outcome == nil) }
