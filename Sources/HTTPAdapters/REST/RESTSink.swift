@@ -287,8 +287,13 @@ struct RESTEdit: Sendable {
         .conflict($0)
       }
     case 404, 410:
-      if change.content == .deletion { return .accepted(.tombstone(deletion(at: nil))) }
-      if case .upsert? = before {
+      let isVisible = if case .upsert? = before { true } else { false }
+      if change.content == .deletion {
+        // Some APIs answer 404 to those who may see a record and not delete it, or for an unknown path.
+        let now = isVisible ? try await records.look(at: change.id.key, during: operation)?.change : nil
+        if let outcome = settled(by: now) { return outcome }
+      }
+      if isVisible {
         return .refused(reason: refusal(response, "the API shows this record, and takes no writes of it"))
       }
       guard change.base.record == nil else { return .conflict(nil) }

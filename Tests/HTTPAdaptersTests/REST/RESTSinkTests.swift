@@ -178,6 +178,24 @@ struct RESTSinkTests {
     #expect(Self.accepted(outcome) == edit)
   }
 
+  /// Some APIs answer 404 to those who may not delete a record, or for a path that they do not know.
+  @Test func aDeletionThatFindsNothingWhereARecordIsIsNoSuccess() async throws {
+    let missing = Self.answer(#"{"message":"Not Found"}"#, status: 404)
+    let (outcome, requests) = try await Self.push(
+      nil, answered: Self.answer(Self.stored), missing, Self.answer(Self.stored))
+    #expect(requests.map(\.method) == ["GET", "DELETE", "GET"])
+    #expect(
+      outcome
+        == .refused(
+          reason:
+            "The server answered 404: the API shows this record, and takes no writes of it: Not Found."))
+    let gone = try await Self.push(nil, answered: Self.answer(Self.stored), missing, missing)
+    guard case .accepted(.tombstone)? = gone.outcome else {
+      Issue.record("\(String(describing: gone.outcome))")
+      return
+    }
+  }
+
   /// A cache on the way may have an older copy.
   @Test func aLookIsAtTheServersOwnCopy() async throws {
     let edit = Self.stored.replacing("A", with: "E")
