@@ -170,10 +170,18 @@ struct RESTEdit: Sendable {
       if let outcome = settled(by: current) { return outcome }
       return try await outcome(of: response, over: current, during: operation)
     }
+    // Without a path of single records, nothing is known of this one.
+    let canLook = collection.lookupPath != nil
     let current = try await records.look(at: change.id.key, during: operation)
-    if let outcome = settled(by: current?.change) { return outcome }
+    if canLook, let outcome = settled(by: current?.change) { return outcome }
     var headers: HTTPHeaders = [:]
     if push.precondition == .etag {
+      if !canLook {
+        return .refused(
+          reason:
+            "\(collection.place("push.precondition")) needs \(collection.place("item")), which has the ETag."
+        )
+      }
       if let current, !current.isTombstone {
         guard let tag = current.tag, !tag.hasPrefix("W/") else {
           return .refused(

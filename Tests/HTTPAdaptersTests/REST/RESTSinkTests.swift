@@ -196,6 +196,25 @@ struct RESTSinkTests {
     }
   }
 
+  /// Without a path of single records, nothing tells whether the record is still there.
+  @Test func aDeletionIsSentWhereNoRecordCanBeLookedAt() async throws {
+    let transport = ScriptedTransport(Self.answer("", status: 204))
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","push":{"create":"POST items","delete":"DELETE items/{id}"}}}}"#
+    let sink = RESTSink(
+      try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport))
+    let base = Record(id: Self.id, version: .undated, payload: Self.payload(Self.stored), fields: [])
+    let change = OutgoingChange(
+      id: Self.id, content: .deletion, base: .copy(base), key: IdempotencyKey("a"),
+      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
+    let outcome = try await sink.push([change], entities: SyncSchema(Entity("items"))).first
+    #expect(transport.requests.map(\.method) == ["DELETE"])
+    guard case .accepted(.tombstone)? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+  }
+
   /// A cache on the way may have an older copy.
   @Test func aLookIsAtTheServersOwnCopy() async throws {
     let edit = Self.stored.replacing("A", with: "E")
