@@ -138,6 +138,7 @@ struct RESTListing: Sendable {
       return try await ended([], bookmark)
     // The page before was the last one, as it was short or completed the total.
     case 400 where isComplete(bookmark, asked), 422 where isComplete(bookmark, asked):
+      tellOfCap(bookmark, asked.response)
       return try await ended([], bookmark)
     case 400 where isRecent(bookmark), 422 where isRecent(bookmark): throw refusal(bookmark, asked.response)
     case 400, 404, 410, 422: return .reset(.pageTokenExpired)
@@ -161,6 +162,15 @@ struct RESTListing: Sendable {
     guard collection.countsPages else { return false }
     if let total = bookmark.total { return bookmark.rows >= total }
     return collection.pageSize != nil && bookmark.ends.map { $0.count < asked.limit } ?? true
+  }
+
+  /// Tells of a list that ends at a round number.
+  ///
+  /// A search engine counts up to its limit, and refuses to lead further.
+  private func tellOfCap(_ bookmark: RESTBookmark, _ response: HTTPResponse) {
+    guard let total = bookmark.total, total > 0, total.isMultiple(of: 1000) else { return }
+    session.notices.tell(
+      "\(refusal(bookmark, response).message) Does \(collection.place("total")) count no further?")
   }
 
   /// Whether a place of the listing is too new to have expired.

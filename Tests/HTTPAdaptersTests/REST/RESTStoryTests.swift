@@ -134,6 +134,22 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1", "2", "3"])
   }
 
+  /// Search engines count up to a limit, and lead no further than that.
+  @Test func aRefusalBehindAFullPageIsTold() async throws {
+    let transport = Answers { request in
+      let page = request.address.query?.split(separator: "&").compactMap { Int($0.dropFirst(2)) }.first ?? 1
+      let rows = (0..<100).map { #"{"id":"\#(page) \#($0)"}"# }.joined(separator: ",")
+      return page <= 10
+        ? Self.json(#"{"data":[\#(rows)],"total":1000}"#)
+        : HTTPResponse(status: 400, body: Array(#"{"message":"Result window is too large"}"#.utf8))
+    }
+    let mirror = try await Mirror(
+      #""paging":{"page":"p"},"pageSize":{"parameter":"n","maximum":100},"total":"/total""#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys.count == 1000)
+    #expect(mirror.told.all.contains { $0.contains("Result window is too large") }, "\(mirror.told.all)")
+  }
+
   // MARK: Times
 
   private static func since(_ query: String) -> String? {
