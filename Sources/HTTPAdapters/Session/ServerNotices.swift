@@ -82,18 +82,21 @@ package enum RequestedPause {
     if let pause = retryAfter(in: response) { return pause }
     for prefix in ["X-RateLimit", "RateLimit"] {
       guard response.headers["\(prefix)-Remaining"].flatMap({ Int($0) }) == 0,
-        let pause = response.headers["\(prefix)-Reset"].flatMap(seconds)
+        let text = response.headers["\(prefix)-Reset"]
       else { continue }
-      // A count of seconds is a pause, and a later number the time when it is over.
-      if pause < .seconds(longest) { return pause }
-      guard let end = response.headers["\(prefix)-Reset"].flatMap({ Int64($0) }) else { continue }
+      // A count of seconds is a pause, and anything later the time when it is over.
+      if let pause = seconds(text), pause < .seconds(longest) { return pause }
+      guard let end = Timestamp(iso8601: text) ?? Int64(text).map(time) else { continue }
       let now = response.headers["Date"].flatMap(HTTPDate.timestamp) ?? .wallClock
-      let rest = Timestamp(milliseconds: end.multipliedReportingOverflow(by: 1000).partialValue).duration(
-        since: now)
       // The server's time is of whole seconds.
-      return max(.seconds(1), min(rest, .seconds(longest)))
+      return max(.seconds(1), min(end.duration(since: now), .seconds(longest)))
     }
     return nil
+  }
+
+  /// The time that a number means: seconds, or thousandths of a second from 10¹¹ on.
+  private static func time(_ number: Int64) -> Timestamp {
+    Timestamp(milliseconds: number < 100_000_000_000 ? number * 1000 : number)
   }
 
   /// The pause in `Backoff`, as a number of seconds.
