@@ -174,9 +174,10 @@ struct RESTAnswer: Sendable {
       }
     }
 
-    /// Whether a flag is true, or a number above 0.
+    /// Whether a flag is true, a number above 0, or a text that is not the word or the number for no.
     func isRaised(_ value: JSONValueSlice?) -> Bool {
-      value?.bool() ?? value?.double().map { $0 > 0 } ?? value?.string().map { !$0.isEmpty } ?? false
+      value?.bool() ?? value?.double().map { $0 > 0 }
+        ?? value?.string().map { !["", "0", "false"].contains($0.lowercased()) } ?? false
     }
 
     /// The error for a value of another kind than expected.

@@ -311,8 +311,9 @@ struct RESTRecordReader: Sendable {
     if let flag = value.bool() { return flag }
     if let number = value.double() { return number > 0 }
     if let text = value.string() {
+      if ["1", "true"].contains(text.lowercased()) { return true }
       // MySQL has such a time where there is none.
-      if text.isEmpty || text.hasPrefix("0000-00-00") { return false }
+      if ["", "0", "false"].contains(text.lowercased()) || text.hasPrefix("0000-00-00") { return false }
       // Other servers have the zero of their times there, which is in the year 1 or at the turn of 1970.
       if let time = Timestamp(iso8601: text) { return time > Timestamp(milliseconds: 86_400_000) }
     }

@@ -276,7 +276,8 @@ struct RESTHostileTests {
 
   @Test(arguments: [
     (#""/more""#, "true", "false"), (#""/more""#, "3", "0"), (#""/more""#, "\"x\"", "\"\""),
-    (#""/more""#, "true", "null"), (#"{"pointer":"/more","equals":false}"#, "false", "true"),
+    (#""/more""#, "true", "null"), (#""/more""#, "\"True\"", "\"False\""), (#""/more""#, "\"1\"", "\"0\""),
+    (#"{"pointer":"/more","equals":false}"#, "false", "true"),
   ])
   func aFlagEndsTheList(_ more: String, _ goesOn: String, _ ends: String) async throws {
     for paging in [#""cursor":"/next","parameter":"c""#, #""page":"p""#, #""next":"/link""#] {

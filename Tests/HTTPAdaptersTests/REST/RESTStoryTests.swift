@@ -79,6 +79,17 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1"])
   }
 
+  /// APIs that write flags as text, or as numbers in text.
+  @Test func aMarkMayBeAFlagInText() async throws {
+    let transport = Answers { _ in
+      let rows = ["0", "false", "False", "1", "true"].map { #"{"id":"\#($0)","gone":"\#($0)"}"# }
+      return Self.json(#"{"data":[\#(rows.joined(separator: ","))]}"#)
+    }
+    let mirror = try await Mirror(#""deleted":"/gone""#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["0", "False", "false"])
+  }
+
   /// Servers in Go and .NET write the zero of their times where there is none.
   @Test(arguments: ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00"])
   func theZeroOfTimesIsNoDeletion(_ zero: String) async throws {
@@ -133,6 +144,8 @@ struct RESTStoryTests {
     #expect(try await mirror.sync() == nil)
     #expect(mirror.keys == ["1", "2", "3"])
   }
+
+  // MARK: Parts
 
   /// Search engines count up to a limit, and lead no further than that.
   @Test func aRefusalBehindAFullPageIsTold() async throws {
