@@ -117,12 +117,13 @@ struct RESTPagination: Sendable {
     case nil: return nil
     case .link, .next:
       guard let text = answer.next else { return try end(answer) }
-      return .target(try target(of: text, at: linkPlace, from: asked.address))
+      return try goingOn(
+        to: .target(try target(of: text, at: linkPlace, from: asked.address)), after: answer, bookmark)
     case .cursor, .cursorHeader:
       // The changes of CouchDB end with an empty page, whose cursor is its token.
       if answer.rows.isEmpty, collection.cursorIsToken { return nil }
       guard let cursor = answer.next else { return try end(answer) }
-      return .cursor(cursor)
+      return try goingOn(to: .cursor(cursor), after: answer, bookmark)
     case .after(let pointer, _):
       guard let last = answer.rows.last else { return try end(answer) }
       let value = (try? JSONValueSlice(checking: last, depthLimit: .max)).flatMap { pointer.value(in: $0) }
@@ -153,6 +154,13 @@ struct RESTPagination: Sendable {
       }
       return .rows(bookmark.rows)
     }
+  }
+
+  /// The next place. An empty page that leads to itself is the end: some cursors have no other one.
+  private func goingOn(
+    to place: RESTBookmark.Place, after answer: RESTAnswer, _ bookmark: RESTBookmark
+  ) throws(SyncError) -> RESTBookmark.Place? {
+    answer.rows.isEmpty && place == bookmark.place ? try end(answer) : place
   }
 
   /// The end of a list whose last page leads nowhere.

@@ -145,6 +145,21 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1", "2", "3"])
   }
 
+  /// Some cursors never end, and lead to themselves behind the last record.
+  @Test(arguments: [
+    #"{"cursor":"/next","parameter":"c"}"#, #"{"next":"/link"}"#, #"{"link":"next"}"#,
+  ])
+  func anEmptyPageThatLeadsToItselfIsTheEnd(_ paging: String) async throws {
+    let transport = Answers { request in
+      let isFirst = request.address.query == nil
+      return Self.json(
+        #"{"data":[\#(isFirst ? #"{"id":1}"# : "")],"next":"z","link":"?c=z"}"#, ["Link": "<?c=z>; rel=next"])
+    }
+    let mirror = try await Mirror(#""paging":\#(paging)"#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1"] && transport.requests.count == 2)
+  }
+
   // MARK: Parts
 
   /// Search engines count up to a limit, and lead no further than that.
