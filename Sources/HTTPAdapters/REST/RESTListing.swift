@@ -232,10 +232,11 @@ struct RESTListing: Sendable {
   private func page(
     _ answer: RESTAnswer, _ asked: Asked, _ before: RESTBookmark
   ) async throws(SyncError) -> RecordPage {
-    if asked.response.status == 206, collection.paging == nil {
+    let leadsOn = asked.response.headers["Link"].flatMap { LinkHeader.target(of: "next", in: $0) } != nil
+    if collection.paging == nil, leadsOn || asked.response.status == 206 {
       throw SyncError(
         .inconsistentData, during: operation,
-        "The server answered 206, so this is a part of the list, and \(collection.place("paging")) is not described."
+        "The server answered \(asked.response.status)\(leadsOn ? " with a link to the next page" : ""), so this is a part of the list, and \(collection.place("paging")) is not described."
       )
     }
     var bookmark = before

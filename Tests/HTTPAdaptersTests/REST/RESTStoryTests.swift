@@ -160,6 +160,13 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1"] && transport.requests.count == 2)
   }
 
+  /// A description without pages, for a list that has some.
+  @Test func aListThatLeadsOnIsNotWholeWithoutPages() async throws {
+    let transport = Answers { _ in Self.json(#"{"data":[{"id":1}]}"#, ["Link": "<?page=2>; rel=\"next\""]) }
+    let mirror = try await Mirror(#""id":"/id""#, transport)
+    #expect(try await mirror.sync()?.contains("types.items.paging is not described") == true)
+  }
+
   // MARK: Parts
 
   /// Search engines count up to a limit, and lead no further than that.
