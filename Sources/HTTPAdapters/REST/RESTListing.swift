@@ -246,7 +246,13 @@ struct RESTListing: Sendable {
     var changes = answer.rows.map(reader.read)
     for (index, row) in answer.mended { changes[index] = reader.named(changes[index], by: row) }
     tellOfVersionsAhead(changes, answer.rows, reader)
-    var isSelected = answer.rows.map { collection.filter?.selects($0) ?? true }
+    let parts = before.coverage == .delta ? try await complete(&changes, answer.rows) : []
+    var isSelected = zip(changes, answer.rows).enumerated().map { index, pair in
+      guard parts.contains(index), case .upsert(let whole) = pair.0 else {
+        return collection.filter?.selects(pair.1) ?? true
+      }
+      return collection.filter?.selects(whole.payload.bytes) ?? true
+    }
     if before.pages == 0, before.coverage == .full {
       try refuseUnreadable(
         zip(answer.rows, isSelected).filter(\.1).map(\.0), zip(changes, isSelected).filter(\.1).map(\.0))
@@ -383,6 +389,32 @@ struct RESTListing: Sendable {
       return session.notices.tell(
         "\(collection.place("version")) of \(record.id.key) is in the future, and counts as none.")
     }
+  }
+
+  /// Looks at those records of a delta that lack their version.
+  ///
+  /// Some APIs show of a changed record its key and what has changed alone.
+  ///
+  /// - Returns: Their places.
+  private func complete(
+    _ changes: inout [RecordChange], _ rows: [ArraySlice<UInt8>]
+  ) async throws(SyncError) -> Set<Int> {
+    guard let version = collection.version else { return [] }
+    let records = RESTRecords(requests: requests, entity: request.entity, session: session)
+    var parts: Set<Int> = []
+    for (index, row) in rows.enumerated() where RESTRecordReader.lacks(version, row) {
+      guard case .upsert(let record) = changes[index] else { continue }
+      guard collection.item != nil else {
+        session.notices.tell(
+          "\(record.id.key) lacks \(version) (\(collection.place("version"))) in a delta, and may be a part of the record. With \(collection.place("item")) it would be looked up."
+        )
+        break
+      }
+      guard let whole = try await records.look(at: record.id.key, during: operation) else { continue }
+      changes[index] = whole.change
+      parts.insert(index)
+    }
+    return parts
   }
 
   /// The token of later changes in an answer, or the target of the address that tells them.

@@ -169,6 +169,28 @@ struct RESTStoryTests {
 
   // MARK: Parts
 
+  /// Some deltas show of a changed record its key and what has changed alone.
+  @Test func aPartOfARecordInADeltaIsLookedUp() async throws {
+    let whole = #"{"id":1,"kind":"mail","name":"A","read":true,"at":"2026-04-02T18:00:00Z"}"#
+    let transport = Answers { request in
+      if request.address.path == "/v1/items/1" { return Self.json(whole) }
+      return request.address.query == nil
+        ? Self.json(
+          #"{"data":[{"id":1,"kind":"mail","name":"A","read":false,"at":"2026-04-01T18:00:00Z"}],"token":"1"}"#
+        )
+        : Self.json(#"{"data":[{"id":1,"read":true}],"token":"2"}"#)
+    }
+    let members =
+      #""where":{"pointer":"/kind","equals":"mail"},"version":"/at","delta":{"token":"/token","parameter":"token"}"#
+    let mirror = try await Mirror(members + #","item":"items/{id}""#, transport)
+    for _ in 1...2 { #expect(try await mirror.sync() == nil) }
+    #expect(
+      mirror.store.records(of: "items").map { String(decoding: $0.payload.bytes, as: UTF8.self) } == [whole])
+    let blind = try await Mirror(members, transport)
+    for _ in 1...2 { #expect(try await blind.sync() == nil) }
+    #expect(blind.told.all.contains { $0.contains("types.items.item") }, "\(blind.told.all)")
+  }
+
   /// Search engines count up to a limit, and lead no further than that.
   @Test func aRefusalBehindAFullPageIsTold() async throws {
     let transport = Answers { request in
