@@ -370,12 +370,24 @@ struct RESTEdit: Sendable {
     // The answer may be a part of it. Or the API stores it in another form, or keeps a member that was
     // removed. Another attempt would not help: what it has now is what became of the edit.
     return try await settledByLook(removedFrom: nil, during: operation) { current in
-      guard case .upsert(let record)? = current else { return .retryLater(after: nil) }
+      guard case .upsert(let record)? = current else {
+        return movedByEdit(answer?.record) ?? .retryLater(after: nil)
+      }
       if isBase(record) { return withoutEffect(response) }
       if !isUntouched(record) { return .accepted(.upsert(record)) }
       return .refused(
         reason: "The server answered \(response.status), and has left what the edit changes as it was.")
     }
+  }
+
+  /// The outcome of an edit that has given the record another key, such as its name; `nil` for none.
+  ///
+  /// Nothing is left under the former key. The next pull brings the record under the new one.
+  private func movedByEdit(_ answer: Record?) -> PushOutcome? {
+    guard let answer, answer.id != change.id, let payload = change.content.payload,
+      content.holds(answer.payload, payload, removedFrom: nil)
+    else { return nil }
+    return change.base.record == nil ? .moved(answer) : .accepted(.tombstone(deletion(at: nil)))
   }
 
   /// Whether a record has all members that the edit changed as they were.

@@ -178,6 +178,20 @@ struct RESTSinkTests {
     #expect(Self.accepted(outcome) == edit)
   }
 
+  /// The key of some records is their name.
+  @Test func aRecordThatGetsAnotherKeyByAnEditHasMoved() async throws {
+    let renamed = #"{"id":"b","name":"B","nickname":"B","home":{"city":"C","street":"D"}}"#
+    let (outcome, requests) = try await Self.push(
+      Self.stored.replacing("\"A\"", with: "\"B\""), answered: Self.answer(Self.stored), Self.answer(renamed),
+      Self.answer("", status: 404))
+    #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
+    guard case .accepted(.tombstone(let former))? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect(former.id == Self.id)
+  }
+
   /// Some APIs answer 404 to those who may not delete a record, or for a path that they do not know.
   @Test func aDeletionThatFindsNothingWhereARecordIsIsNoSuccess() async throws {
     let missing = Self.answer(#"{"message":"Not Found"}"#, status: 404)
