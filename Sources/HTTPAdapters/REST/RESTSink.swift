@@ -464,7 +464,7 @@ struct RESTContent: Sendable {
       var former = try FieldMap(base.payload)
       for name in own { (former[name], members[name]) = (nil, nil) }
       if collection.push?.write?.method == "PATCH" {
-        members = members.patch(of: former)
+        members = members.patch(of: former, onto: current.flatMap { try? FieldMap($0.payload) })
       } else if let current {
         members = members.written(onto: try FieldMap(current.payload), since: former)
       }
@@ -575,33 +575,42 @@ extension FieldMap {
 
   /// The members that differ from those of the base, and null for those that only the base has
   /// (RFC 7386).
-  fileprivate func patch(of base: FieldMap) -> FieldMap {
+  ///
+  /// An object is whole, because many servers replace it.
+  fileprivate func patch(of base: FieldMap, onto current: FieldMap?) -> FieldMap {
     var patch = self
     for name in base.fields {
       if self[name] == nil {
-        patch[name] = Array("null".utf8)[...]
+        patch[name] = Self.null
       } else if hasSameValue(as: base, for: name) {
         patch[name] = nil
       } else if let object = FieldMap(object: self[name]), let former = FieldMap(object: base[name]) {
-        patch[name] = object.patch(of: former).payload.bytes
+        let now = FieldMap(object: current?[name]) ?? former
+        patch[name] = object.written(onto: now, since: former, removed: Self.null).payload.bytes
       }
     }
     return patch
   }
 
+  private static let null = Array("null".utf8)[...]
+
   /// The members of another object, with what these have changed since the base.
-  fileprivate func written(onto current: FieldMap, since base: FieldMap) -> FieldMap {
+  ///
+  /// - Parameter removed: The value of what these have removed; `nil` for none.
+  fileprivate func written(
+    onto current: FieldMap, since base: FieldMap, removed: ArraySlice<UInt8>? = nil
+  ) -> FieldMap {
     var result = current
     for name in fields where !hasSameValue(as: base, for: name) {
       if let object = FieldMap(object: self[name]), let now = FieldMap(object: current[name]),
         let former = FieldMap(object: base[name])
       {
-        result[name] = object.written(onto: now, since: former).payload.bytes
+        result[name] = object.written(onto: now, since: former, removed: removed).payload.bytes
       } else {
         result[name] = self[name]
       }
     }
-    for name in base.fields where self[name] == nil { result[name] = nil }
+    for name in base.fields where self[name] == nil { result[name] = removed }
     return result
   }
 }

@@ -112,6 +112,19 @@ struct RESTSinkTests {
     #expect(requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
   }
 
+  /// Many servers replace the objects in a record, and do not merge them.
+  @Test func aPatchSendsAnObjectWhole() async throws {
+    let (_, requests) = try await Self.push(
+      #"{"id":"a","name":"A","home":{"city":"F","at":{"x":1}}}"#,
+      on: #"{"id":"a","name":"A","home":{"city":"C","at":{"x":1},"floor":2}}"#, write: "PATCH",
+      answered: Self.answer(
+        #"{"id":"a","name":"A","home":{"city":"C","at":{"x":1,"y":2},"floor":2,"zip":"Z"}}"#),
+      Self.answer(#"{"id":"a","name":"A","home":{"city":"F","at":{"x":1,"y":2},"zip":"Z"}}"#))
+    #expect(
+      requests.last.map { String(decoding: $0.body, as: UTF8.self) }
+        == #"{"home":{"city":"F","at":{"x":1,"y":2},"floor":null,"zip":"Z"},"id":"a"}"#)
+  }
+
   /// A list shows less of a record than there is.
   @Test(arguments: [
     ("PATCH", #"{"name":"E","id":"a"}"#),
