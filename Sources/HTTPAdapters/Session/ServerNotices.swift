@@ -76,7 +76,8 @@ package enum RequestedPause {
 
   /// The pause of an answer that limits the rate of requests; `nil` for any other answer.
   ///
-  /// That is a 429, and a 403 that names a pause or says that no request is left, as GitHub's does.
+  /// That is a 429, and a 403 that names a pause, says that no request is left, or tells of a limit in
+  /// words, as GitHub's and Google's do.
   package static func limit(in response: HTTPResponse) -> Duration? {
     guard response.status == 429 || response.status == 403 else { return nil }
     if let pause = retryAfter(in: response) { return pause }
@@ -91,7 +92,12 @@ package enum RequestedPause {
       // The server's time is of whole seconds.
       return max(.seconds(1), min(end.duration(since: now), .seconds(longest)))
     }
-    return nil
+    return response.status == 403 && saysLimit(response.body) ? .seconds(60) : nil
+  }
+
+  private static func saysLimit(_ body: [UInt8]) -> Bool {
+    let words = String(decoding: body.prefix(2000), as: UTF8.self).lowercased()
+    return words.contains("rate limit") || words.contains("too many requests")
   }
 
   /// The time that a number means: seconds, or thousandths of a second from 10¹¹ on.

@@ -52,6 +52,17 @@ struct HTTPStatusTests {
     }
   }
 
+  /// Google's and GitHub's limits may have no header that tells of them.
+  @Test(arguments: [
+    #"{"error":{"code":403,"message":"User Rate Limit Exceeded"}}"#,
+    #"{"message":"You have exceeded a secondary rate limit. Please wait."}"#, "Too many requests",
+  ])
+  func mayLimitTheRateOfRequestsInWords(_ body: String) {
+    let response = HTTPResponse(status: 403, body: Array(body.utf8))
+    let error = HTTPFailure.status(response, during: "asking", awaited: "an answer")
+    #expect(error.code == .remoteUnavailable && error.retryAfter == .seconds(60))
+  }
+
   @Test func mayMeanSomethingElseToOneServer() {
     let error = HTTPFailure.status(
       HTTPResponse(status: 421), during: "asking", awaited: "an answer", detail: "AUTH",
