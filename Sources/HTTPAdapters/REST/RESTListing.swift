@@ -31,6 +31,11 @@ struct RESTListing: Sendable {
 
   // MARK: Pages
 
+  /// How long after a pass its successor may ask for changes alone.
+  ///
+  /// Servers forget after some weeks which records were deleted.
+  private static let longestSilence = Duration.seconds(28 * 86_400)
+
   /// Returns the first page of the changes since a token, or of everything.
   func start(since token: RESTToken?) async throws(SyncError) -> RecordPage {
     guard let token else { return try await first(since: nil) }
@@ -100,7 +105,11 @@ struct RESTListing: Sendable {
         if let began { began } else {
           try answer.serverTime(elapsed: elapsed, of: collection, during: operation)
         }
-      if case .since(let before)? = base?.start, now + overlap < before { return .reset(.tokenExpired) }
+      if case .since(let before)? = base?.start,
+        now + overlap < before || collection.deleted != nil && before + Self.longestSilence < now
+      {
+        return .reset(.tokenExpired)
+      }
       candidate.start = .since(began == nil ? now - answer.staleness : now)
     case .token, .next:
       if let token = try token(in: answer, asked) { candidate.start = .token(token) }

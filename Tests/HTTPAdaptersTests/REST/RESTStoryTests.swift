@@ -116,6 +116,40 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1"])
   }
 
+  /// Many APIs set the mark, and leave the time of the last change as it was.
+  @Test func aMarkCountsBesideAnEqualVersion() async throws {
+    let isDeleted = Mutex(false)
+    let transport = Answers { request in
+      let mark = isDeleted.withLock { $0 } ? #""2026-04-02T18:00:00Z""# : "null"
+      return Self.json(#"{"data":[{"id":1,"at":"2026-04-01T18:00:00Z","deleted_at":\#(mark)}],"token":"1"}"#)
+    }
+    let mirror = try await Mirror(
+      #""version":"/at","deleted":"/deleted_at","delta":{"token":"/token","parameter":"token"}"#, transport)
+    for expected in [["1"], [], ["1"], []] {
+      isDeleted.withLock { $0 = expected.isEmpty }
+      #expect(try await mirror.sync() == nil)
+      #expect(mirror.keys == expected)
+    }
+  }
+
+  /// Servers forget after some weeks which records were deleted.
+  @Test func everythingIsListedAfterAMonthWithoutASync() async throws {
+    let now = Mutex("Wed, 01 Apr 2026 18:00:00 GMT")
+    let transport = Answers { request in
+      let date = now.withLock { $0 }
+      return request.address.query == nil
+        ? Self.json(
+          date.contains("Apr") ? #"{"data":[{"id":1},{"id":2}]}"# : #"{"data":[{"id":1}]}"#, ["Date": date])
+        : Self.json(#"{"data":[]}"#, ["Date": date])
+    }
+    let mirror = try await Mirror(#""deleted":"/gone","delta":{"since":"since"}"#, transport)
+    for _ in 1...2 { #expect(try await mirror.sync() == nil) }
+    #expect(mirror.keys == ["1", "2"] && transport.requests.count == 2)
+    now.withLock { $0 = "Fri, 01 May 2026 18:00:00 GMT" }
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1"])
+  }
+
   // MARK: Pages
 
   @Test(arguments: [
