@@ -284,6 +284,13 @@ struct RESTListing: Sendable {
     } else if case .offset = collection.paging, before.pages > 0 {
       bookmark.isShifting = true
     }
+    if let each = collection.each,
+      let key = shortfalls.other(changes, answer.rows, list: before.segment.each, of: request)
+    {
+      session.notices.tell(
+        "\(key) is the key of different records in several lists of \(each.parameter) (\(collection.place("each"))), which are one record here."
+      )
+    }
     if before.pages == 0 { bookmark.total = answer.total }
     if answer.total != nil {
       let keys = changes.compactMap { $0.id?.key }
@@ -564,6 +571,8 @@ extension RESTListing {
 final class Shortfalls: Sendable {
   private let types = Mutex<Set<RecordType>>([])
   private let listed = Mutex<[RecordType: Listed]>([:])
+  /// The list that first had a key, and the content there, both by hashes.
+  private let lists = Mutex<[RecordType: (pass: Int64, first: [Int: (list: Int, content: Int)])]>([:])
 
   /// The digests of the keys of a listing under way.
   private struct Listed {
@@ -591,6 +600,29 @@ final class Shortfalls: Sendable {
     }
   }
 
+  /// Returns the key of a record that has another content in a list before this one.
+  ///
+  /// After a restart of the process, the lists before are unknown.
+  func other(
+    _ changes: [RecordChange], _ rows: [ArraySlice<UInt8>], list: Int, of request: PageRequest
+  ) -> String? {
+    lists.withLock { lists in
+      var own = lists[request.entity.type] ?? (pass: request.pass, first: [:])
+      if own.pass != request.pass { own = (request.pass, [:]) }
+      defer { lists[request.entity.type] = own }
+      var other: String?
+      for (change, row) in zip(changes, rows) {
+        guard let key = change.id?.key else { continue }
+        if let first = own.first[key.hashValue] {
+          if first.list != list, first.content != row.hashValue { other = key }
+        } else {
+          own.first[key.hashValue] = (list, row.hashValue)
+        }
+      }
+      return other
+    }
+  }
+
   /// Counts such a listing; `false` for the second in succession, after which the count begins anew.
   func isFirst(of type: RecordType) -> Bool {
     types.withLock { types in
@@ -604,6 +636,7 @@ final class Shortfalls: Sendable {
   func end(of type: RecordType) {
     types.withLock { _ = $0.remove(type) }
     listed.withLock { $0[type] = nil }
+    lists.withLock { $0[type] = nil }
   }
 }
 

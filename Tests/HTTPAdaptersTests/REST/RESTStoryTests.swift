@@ -241,6 +241,16 @@ struct RESTStoryTests {
     #expect(mirror.told.all.contains { $0.contains("Result window is too large") }, "\(mirror.told.all)")
   }
 
+  /// Two leagues may both have a team 1.
+  @Test func aKeyThatTwoListsHaveIsTold() async throws {
+    let transport = Answers { request in
+      Self.json(#"{"data":[{"id":1,"name":"\#(request.address.query ?? "")"}]}"#)
+    }
+    let mirror = try await Mirror(#""each":{"parameter":"league","values":["a","b"]}"#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.told.all.contains { $0.contains("types.items.each") }, "\(mirror.told.all)")
+  }
+
   // MARK: Times
 
   private static func since(_ query: String) -> String? {
