@@ -244,7 +244,9 @@ struct RESTAnswer: Sendable {
     }
 
     private func total(in values: [JSONValueSlice?]) -> Int64? {
-      zip(pointers, values).first { $0.0.role == .total }?.1?.integer()
+      zip(pointers, values).first { $0.0.role == .total }?.1.flatMap {
+        $0.integer() ?? $0.string().flatMap { Int64($0) }
+      }
     }
 
     func continuation(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> String? {
@@ -259,7 +261,9 @@ struct RESTAnswer: Sendable {
         if value == nil { throw unexpected(nil, wanted, "a whole number") }
         return nil
       }
-      guard let number = value.integer(), (0...Int64(RESTAnswer.mostRecords)).contains(number) else {
+      guard let number = value.integer() ?? value.string().flatMap({ Int64($0) }),
+        (0...Int64(RESTAnswer.mostRecords)).contains(number)
+      else {
         throw unexpected(value, wanted, "a whole number")
       }
       return Int(number)

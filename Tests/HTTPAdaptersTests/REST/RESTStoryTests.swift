@@ -152,6 +152,13 @@ struct RESTStoryTests {
 
   // MARK: Pages
 
+  /// APIs that write numbers as text.
+  @Test func aTotalMayBeText() async throws {
+    let transport = Answers { _ in Self.json(#"{"data":[{"id":1}],"total":"2"}"#) }
+    let mirror = try await Mirror(#""total":"/total""#, transport)
+    #expect(try await mirror.sync()?.contains("1 of 2 records") == true)
+  }
+
   @Test(arguments: [
     #"{"cursor":"/next","parameter":"c","more":"/more"}"#, #"{"next":"/next","more":"/more"}"#,
     #"{"link":"next","more":"/more"}"#, #"{"cursor":{"header":"X-Next"},"parameter":"c","more":"/more"}"#,
