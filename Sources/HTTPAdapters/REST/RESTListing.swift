@@ -137,6 +137,12 @@ struct RESTListing: Sendable {
     if let page = try await unchanged(at: bookmark) { return page }
     let asked = try await ask { limit in pagination.request(at: bookmark, atMost: limit) }
     if isBarred(asked) { return try await barred(bookmark, asked) }
+    // Where the server gives fewer records than are asked for, only pages of one size have the same numbers.
+    if case .page = collection.paging, case .rows(let rows) = bookmark.place, bookmark.rows < rows,
+      rows != bookmark.pages * asked.limit
+    {
+      return .reset(.pageTokenExpired)
+    }
     switch asked.response.status {
     // The first page of a list has no place that the server may have forgotten.
     case _ where bookmark.pages == 0: break

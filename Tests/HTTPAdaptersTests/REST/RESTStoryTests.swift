@@ -37,14 +37,14 @@ struct RESTStoryTests {
     let engine: SyncEngine
     let told = Told()
 
-    init(_ members: String, _ transport: any HTTPTransport, clock: (any SyncPorts.Clock<Duration>)? = nil)
-      async throws
-    {
+    init(_ members: String, _ transport: any HTTPTransport, bodyLimit: Int = 1 << 20) async throws {
       let json =
         #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data",\#(members)}}}"#
+      var options = RESTSource.Options()
+      options.bodyLimit = bodyLimit
       let source = try RESTSource(
-        RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport,
-        clock: clock ?? ContinuousClock(), onAlert: { [told] in told.add($0) })
+        RESTAPI(json: Array(json.utf8), named: "api.json"), options: options, transport: transport,
+        onAlert: { [told] in told.add($0) })
       engine = try await SyncEngine(schema: SyncSchema(Entity("items")), store: store, source: source)
     }
 
@@ -151,6 +151,21 @@ struct RESTStoryTests {
   }
 
   // MARK: Pages
+
+  /// A server that gives no more than two records a page, and one page that is too long once.
+  @Test func pagesOfAServersOwnSizeAreCountedByOneSize() async throws {
+    let transport = Answers { request in
+      let values = (request.address.query ?? "").split(separator: "&").compactMap { Int($0.dropFirst(2)) }
+      let (page, size) = (values[0], values[1])
+      let rows = (page > 5 ? [] : [2 * page - 1, 2 * page]).map { #"{"id":\#($0)}"# }.joined(separator: ",")
+      let padding = page == 3 && size == 8 ? String(repeating: " ", count: 2000) : ""
+      return Self.json(#"{"data":[\#(rows)]\#(padding)}"#)
+    }
+    let mirror = try await Mirror(
+      #""paging":{"page":"p"},"pageSize":{"parameter":"n","maximum":8}"#, transport, bodyLimit: 1000)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys.compactMap { Int($0) }.sorted() == Array(1...10))
+  }
 
   /// APIs that write numbers as text.
   @Test func aTotalMayBeText() async throws {
