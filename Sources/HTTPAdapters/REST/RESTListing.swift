@@ -210,6 +210,8 @@ struct RESTListing: Sendable {
     var response: HTTPResponse
     var limit: Int
     var address: HTTPAddress
+    /// Where the answer came from, perhaps after redirects. Relative links are as seen from there.
+    var origin: HTTPAddress { response.address ?? address }
   }
 
   /// Requests a page, with half as many records each time the answer is too long.
@@ -442,7 +444,7 @@ struct RESTListing: Sendable {
   /// The token of later changes in an answer, or the target of the address that tells them.
   private func token(in answer: RESTAnswer, _ asked: Asked) throws(SyncError) -> String? {
     guard let text = answer.token, case .next = collection.delta else { return answer.token }
-    return try pagination.target(of: text, at: collection.place("delta.next"), from: asked.address)
+    return try pagination.target(of: text, at: collection.place("delta.next"), from: asked.origin)
   }
 
   /// Refuses a first page in which a pointer leads to nothing in every record.

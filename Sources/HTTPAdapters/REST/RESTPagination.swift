@@ -118,7 +118,7 @@ struct RESTPagination: Sendable {
     case .link, .next:
       guard let text = answer.next else { return try end(answer) }
       return try goingOn(
-        to: .target(try target(of: text, at: linkPlace, from: asked.address)), after: answer, bookmark)
+        to: .target(try target(of: text, at: linkPlace, from: asked.origin)), after: answer, bookmark)
     case .cursor, .cursorHeader:
       // The changes of CouchDB end with an empty page, whose cursor is its token.
       if answer.rows.isEmpty, collection.cursorIsToken { return nil }

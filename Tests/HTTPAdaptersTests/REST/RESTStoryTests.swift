@@ -167,6 +167,21 @@ struct RESTStoryTests {
     #expect(mirror.keys.compactMap { Int($0) }.sorted() == Array(1...10))
   }
 
+  /// A relative link is as seen from where the answer came from.
+  @Test func aRelativeLinkIsOfTheAddressAfterARedirect() async throws {
+    let transport = Answers { request in
+      switch request.address.path {
+      case "/v1/items": HTTPResponse(status: 301, headers: ["Location": "/v2/all/items"])
+      case "/v2/all/items": Self.json(#"{"data":[{"id":1}],"next":"more"}"#)
+      case "/v2/all/more": Self.json(#"{"data":[{"id":2}],"next":null}"#)
+      default: HTTPResponse(status: 404)
+      }
+    }
+    let mirror = try await Mirror(#""paging":{"next":"/next"}"#, transport)
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1", "2"])
+  }
+
   /// APIs that write numbers as text.
   @Test func aTotalMayBeText() async throws {
     let transport = Answers { _ in Self.json(#"{"data":[{"id":1}],"total":"2"}"#) }
