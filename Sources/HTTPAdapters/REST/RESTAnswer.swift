@@ -224,7 +224,10 @@ struct RESTAnswer: Sendable {
 
     /// Throws the errors that an answer tells although its status is 200.
     func demandNone(_ value: JSONValueSlice, _ pointer: JSONPointer) throws(SyncError) {
-      if value.isNull || value.bool() == false { return }
+      if value.isNull || value.bool() == false || value.double() == 0 || value.string()?.isEmpty == true {
+        return
+      }
+      if value.kind == .object, (try? FieldMap(Payload(value.bytes)))?.fields.isEmpty == true { return }
       var first = value
       if value.kind == .array {
         guard let element = ("/0" as JSONPointer).value(in: value) else { return }

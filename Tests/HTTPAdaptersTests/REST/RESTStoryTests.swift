@@ -182,6 +182,14 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1", "2"])
   }
 
+  /// Some APIs say in each answer that there was no error.
+  @Test(arguments: ["0", #""""#, "{}", "false", "[]"])
+  func noErrorIsNone(_ errors: String) async throws {
+    let transport = Answers { _ in Self.json(#"{"data":[{"id":1}],"error":\#(errors)}"#) }
+    let mirror = try await Mirror(#""errors":"/error""#, transport)
+    #expect(try await mirror.sync() == nil)
+  }
+
   /// APIs that write numbers as text.
   @Test func aTotalMayBeText() async throws {
     let transport = Answers { _ in Self.json(#"{"data":[{"id":1}],"total":"2"}"#) }
