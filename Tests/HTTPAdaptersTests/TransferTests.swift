@@ -62,6 +62,23 @@ struct TransferTests {
     #expect(try await transfer.answer(by: ManualClock()).body == body)
   }
 
+  /// Where nothing on the wire marks the end, the text has to: also one that is no JSON somewhere else.
+  @Test(arguments: [
+    (#"[{"a":1}]"#, true), ("\u{FEFF}[{}]\n", true), (#"[{"a":NaN}]"#, true), ("[\"a\nb]\"]", true),
+    ("<html></html>", false), (#"[{"a":1}"#, false), (#"[{"a":NaN}"#, false), (#"["a]"#, false), ("", false),
+    ("12", false), (#"[{"a":"\"]}"#, false), ("\u{FEFF}", false),
+  ])
+  func endsWhereItsTextIsWhole(_ text: String, _ isWhole: Bool) async throws {
+    let transfer = try transfer(
+      ScriptedCarrier { transfer in
+        transfer.receive(HTTPResponse(status: 200), .connection)
+        transfer.receive(Array(text.utf8))
+        transfer.complete()
+      })
+    let body = try? await transfer.answer(by: ManualClock()).body
+    #expect(body.map { String(decoding: $0, as: UTF8.self) } == (isWhole ? text : nil))
+  }
+
   @Test func endsOnceAndTakesNothingAfterwards() async throws {
     let carrier = ScriptedCarrier { transfer in
       transfer.receive(HTTPResponse(status: 200), .frames)

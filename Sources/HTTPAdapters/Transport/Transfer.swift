@@ -127,20 +127,36 @@ package final class Transfer: Sendable {
       return
     }
     // The body of an error status is only informative.
-    if framing == .connection, (200...299).contains(head.status), !Self.isWholeJSON(body) {
+    if framing == .connection, (200...299).contains(head.status), !Self.isWhole(body) {
       end(.failure(HTTPFailure.cut(request)))
       return
     }
     end(.success(HTTPResponse(status: head.status, headers: head.headers, body: body)))
   }
 
-  /// Whether a JSON text is complete by itself. A bare number may continue.
-  private static func isWholeJSON(_ body: [UInt8]) -> Bool {
-    do {
-      return try JSONValueSlice(checking: body[...], depthLimit: .max).kind != .number
-    } catch {
-      return false
+  /// Whether nothing of a text is missing: its brackets are closed, whatever is no JSON between them.
+  ///
+  /// A bare number may continue.
+  private static func isWhole(_ body: [UInt8]) -> Bool {
+    let text = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
+    if let value = try? JSONValueSlice(checking: text, depthLimit: .max) { return value.kind != .number }
+    func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+    let rest = text.drop(while: isSpace)
+    var (depth, isInString, isEscaped) = (0, false, false)
+    for (index, byte) in zip(rest.indices, rest) {
+      switch byte {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\") where isInString: isEscaped = true
+      case UInt8(ascii: "\""): isInString.toggle()
+      case UInt8(ascii: "{") where !isInString, UInt8(ascii: "[") where !isInString: depth += 1
+      case UInt8(ascii: "}") where !isInString, UInt8(ascii: "]") where !isInString: depth -= 1
+      default: break
+      }
+      if depth <= 0, !isInString {
+        return depth == 0 && index > rest.startIndex && rest[(index + 1)...].allSatisfy(isSpace)
+      }
     }
+    return false
   }
 
   /// Ends the transfer with a result. Only the first end counts.
