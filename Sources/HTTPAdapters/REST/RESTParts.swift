@@ -170,4 +170,11 @@ extension String {
   var keyPart: String {
     replacing("~", with: "~0").replacing("/", with: "~1")
   }
+
+  /// The parts of a key of several parts.
+  var keyParts: [String] {
+    split(separator: "/", omittingEmptySubsequences: false).map {
+      String($0).replacing("~1", with: "/").replacing("~0", with: "~")
+    }
+  }
 }

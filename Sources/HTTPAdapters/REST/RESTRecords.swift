@@ -216,9 +216,8 @@ struct RESTRecordReader: Sendable {
 
   /// The key of a record, by the values of all pointers.
   private func key(_ values: [JSONValueSlice?]) throws -> String {
-    let isPart = !collection.furtherID.isEmpty || collection.under?.hasKeysWithin == true
     let first = try key(values[0])
-    guard isPart else { return first }
+    guard collection.hasKeysOfParts else { return first }
     var parts = [first.keyPart]
     for value in values.suffix(collection.furtherID.count) { parts.append(try key(value).keyPart) }
     if collection.under?.hasKeysWithin == true, let parent { parts.insert(parent.keyPart, at: 0) }

@@ -187,11 +187,11 @@ struct RESTRequests: Sendable {
 
   /// The address of one record; `nil` for a key that no path can hold.
   func record(_ key: String, path template: String) -> HTTPAddress? {
+    let parts = collection.hasKeysOfParts ? key.keyParts : [key]
     // A dot would be resolved on the way, and lead to another address.
-    guard key != ".", key != "..", !key.isEmpty else { return nil }
-    return HTTPAddress(
-      base.origin,
-      path: path(template.replacing(RESTAPI.keyMark, with: PercentEncoding.encoded(key))))
+    guard parts.allSatisfy({ $0 != "." && $0 != ".." && !$0.isEmpty }) else { return nil }
+    let place = parts.map(PercentEncoding.encoded).joined(separator: "/")
+    return HTTPAddress(base.origin, path: path(template.replacing(RESTAPI.keyMark, with: place)))
   }
 
   /// The address of a path that is no record's.
@@ -225,6 +225,9 @@ struct RESTRequests: Sendable {
 }
 
 extension RESTAPI.Collection {
+  /// Whether a key has several parts, which are parts of a path too.
+  var hasKeysOfParts: Bool { !furtherID.isEmpty || under?.hasKeysWithin == true }
+
   /// Those parameters of the query whose names say that they are secrets.
   var secretQuery: [String: String] {
     query.filter { name, _ in

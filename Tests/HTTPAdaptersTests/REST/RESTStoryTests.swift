@@ -248,6 +248,24 @@ struct RESTStoryTests {
 
   // MARK: Parts
 
+  /// A slash in a key would be another path, and one that is encoded leads nowhere on most servers.
+  @Test func aKeyOfSeveralPartsIsAPath() async throws {
+    let isThere = Mutex(true)
+    let transport = Answers { request in
+      if request.address.path == "/v1/days/a%2Fb/2" { return Self.json(#"{"user":"a/b","day":2}"#) }
+      if request.address.path != "/v1/items" { return HTTPResponse(status: 404) }
+      let second = isThere.withLock { $0 } ? #",{"user":"a/b","day":2},{"user":"..","day":3}"# : ""
+      return Self.json(#"{"data":[{"user":"a/b","day":1}\#(second)]}"#)
+    }
+    let mirror = try await Mirror(
+      #""id":["/user","/day"],"paging":{"next":"/next"},"item":"days/{id}""#, transport)
+    #expect(try await mirror.sync() == nil)
+    isThere.withLock { $0 = false }
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["a~1b/1", "a~1b/2"])
+    #expect(transport.requests.map(\.address.path).contains("/v1/days/a%2Fb/2"))
+  }
+
   /// Some deltas show of a changed record its key and what has changed alone.
   @Test func aPartOfARecordInADeltaIsLookedUp() async throws {
     let whole = #"{"id":1,"kind":"mail","name":"A","read":true,"at":"2026-04-02T18:00:00Z"}"#
