@@ -148,6 +148,9 @@ struct RESTListing: Sendable {
     case _ where bookmark.pages == 0: break
     // Past the last page.
     case 404 where collection.countsPages:
+      if !HTTPFailure.beginning(of: asked.response).isEmpty {
+        session.notices.tell("\(refusal(bookmark, asked.response).message) The list ends there.")
+      }
       var bookmark = bookmark
       tagEnd(asked, &bookmark)
       return try await ended([], bookmark)

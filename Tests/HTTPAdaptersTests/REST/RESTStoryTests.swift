@@ -246,6 +246,20 @@ struct RESTStoryTests {
     #expect(try await mirror.sync()?.contains("types.items.paging is not described") == true)
   }
 
+  /// A proxy may answer so while a server is away.
+  @Test func aPageForPeopleThatEndsAListIsTold() async throws {
+    for type in ["text/html", "application/json"] {
+      let transport = Answers { request in
+        request.address.query == "p=1"
+          ? Self.json(#"{"data":[{"id":1}]}"#)
+          : HTTPResponse(status: 404, headers: ["Content-Type": type], body: Array("<html>".utf8))
+      }
+      let mirror = try await Mirror(#""paging":{"page":"p"}"#, transport)
+      #expect(try await mirror.sync() == nil)
+      #expect(mirror.told.all.contains { $0.contains("after 1 record") } == (type == "text/html"))
+    }
+  }
+
   // MARK: Parts
 
   /// A slash in a key would be another path, and one that is encoded leads nowhere on most servers.
