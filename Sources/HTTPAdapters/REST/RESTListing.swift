@@ -354,6 +354,9 @@ struct RESTListing: Sendable {
       return try await finished(changes, bookmark)
     }
     if let reset = try demandWhole(bookmark) { return reset }
+    var bookmark = bookmark
+    // What moved in this list is in doubt, whatever the lists after it show.
+    if case .since = collection.delta, try await isInDoubt(bookmark) { bookmark.hasMoved = true }
     var page = RecordPage(
       coverage: bookmark.coverage, changes: changes,
       next: .more(bookmark.beginning(segment).pageToken, resumable: true))
@@ -559,19 +562,20 @@ extension RESTListing {
 
   /// Whether a change may have moved a record past the pages.
   private func isInDoubt(_ bookmark: RESTBookmark) async throws(SyncError) -> Bool {
-    guard bookmark.pages > 1 else { return false }
     let isCounted = collection.countsPages || bookmark.isShifting
     guard isCounted else { return false }
-    if bookmark.hasMoved || (bookmark.total ?? bookmark.rows) > bookmark.rows { return true }
-    // Of several lists, each is compared with its own total alone.
-    if collection.each != nil || collection.window != nil { return false }
+    if bookmark.hasMoved { return true }
+    guard bookmark.pages > 1 else { return false }
+    if (bookmark.total ?? bookmark.rows) > bookmark.rows { return true }
+    // Of several spans, each is compared with its own total alone.
+    if collection.window != nil { return false }
     if case .offset = collection.paging, !bookmark.isShifting { return false }
     // A delta that shows nothing since the pass began means that nothing moved.
     var closing = bookmark.candidate
     if case .since(_, _, let overlap, _) = collection.delta, case .since(let began) = closing.start {
       closing.start = .since(began + overlap)
     }
-    let asked = try await ask { [closing] _ in requests.first(closing, limit: 1) }
+    let asked = try await ask { [closing] _ in requests.first(closing, limit: 1, in: bookmark.segment) }
     return try !RESTAnswer(asked.response, of: collection, during: operation).rows.isEmpty
   }
 }

@@ -260,6 +260,34 @@ struct RESTStoryTests {
     }
   }
 
+  /// What moved in one of several lists may be missing, whatever the lists after it show.
+  @Test(arguments: [#"{"offset":"o"}"#, #"{"page":"p"}"#])
+  func aListThatMovedIsReadAgainWhereOthersFollow(_ paging: String) async throws {
+    let reads = Mutex(0)
+    let transport = Answers { request in
+      let query = request.address.query ?? ""
+      let date: HTTPHeaders = ["Date": "Wed, 01 Apr 2026 18:00:00 GMT"]
+      if query.contains("league=b") { return Self.json(#"{"data":[]}"#, date) }
+      let isFirst = reads.withLock { reads in
+        defer { reads += 1 }
+        return reads == 0
+      }
+      // After the first page, 1 and 2 are changed, and go to the end.
+      var rows = isFirst ? [1, 2, 3, 4, 5, 6] : [3, 4, 5, 6, 1, 2]
+      if query.contains("since") { rows = [1, 2] }
+      let values = query.split(separator: "&").filter { $0.hasPrefix("o=") || $0.hasPrefix("p=") }
+        .compactMap { Int($0.dropFirst(2)) }
+      let skip = query.contains("o=") ? values[0] : (values[0] - 1) * 2
+      let slice = rows.dropFirst(skip).prefix(2).map { #"{"id":\#($0)}"# }
+      return Self.json(#"{"data":[\#(slice.joined(separator: ","))]}"#, date)
+    }
+    let mirror = try await Mirror(
+      #""each":{"parameter":"league","values":["a","b"]},"paging":\#(paging),"pageSize":{"parameter":"n","maximum":2},"delta":{"since":"since"}"#,
+      transport)
+    for _ in 1...2 { #expect(try await mirror.sync() == nil) }
+    #expect(mirror.keys == ["1", "2", "3", "4", "5", "6"])
+  }
+
   // MARK: Parts
 
   /// A slash in a key would be another path, and one that is encoded leads nowhere on most servers.
