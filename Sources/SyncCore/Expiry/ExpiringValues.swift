@@ -58,7 +58,7 @@ public struct ExpiringValues: Sendable {
     let written = bytes
     let current = try await store.write(.app) { (transaction) throws(SyncError) in
       let current = try transaction.current(id)
-      let key = try ExpiryMark.key(of: field, current)
+      let key = ExpiryMark.key(of: field, current)
       try transaction.apply {
         $0.values = [StoreChanges.KeptValue(key.name, written)]
         $0.annotated = [current]
