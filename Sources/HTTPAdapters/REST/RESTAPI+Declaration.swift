@@ -283,7 +283,8 @@ extension RESTAPI.Delta {
 extension RESTAPI.Push {
   fileprivate init(_ value: DeclaredValue) throws(SyncError) {
     let object = try value.object([
-      "write", "create", "idempotency", "find", "delete", "precondition", "body", "reason", "atOnce",
+      "write", "create", "idempotency", "find", "delete", "precondition", "replacesObjects", "body", "reason",
+      "atOnce",
     ])
     self.init(
       write: try object["write"]?.request(["PUT", "PATCH", "POST"]),
@@ -295,6 +296,7 @@ extension RESTAPI.Push {
     if write == nil, create == nil {
       throw value.failure("needs \"write\", \"create\" or both: how records are changed and made.")
     }
+    replacesObjects = try object["replacesObjects"]?.flag() ?? false
     if let member = object["body"] { body = try member.pointer() }
     reason = try object["reason"]?.pointer()
     atOnce = try object["atOnce"]?.wholeNumber(in: 1...64) ?? atOnce

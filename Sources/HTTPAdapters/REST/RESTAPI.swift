@@ -245,6 +245,11 @@ public struct RESTAPI: Hashable, Sendable {
     /// between the two is lost.
     public var precondition: Precondition?
 
+    /// Whether a PATCH replaces the objects in a record, so that they are sent whole.
+    ///
+    /// By default it merges them (RFC 7386), and they are sent with what the edit changed alone.
+    public var replacesObjects = false
+
     /// The member of a sent body that holds the record; the whole body by default.
     public var body: JSONPointer = ""
     /// The reason in the answer to a refused write; where the common formats have it by default.

@@ -90,7 +90,11 @@ struct RESTAnswer: Sendable {
       case .total: total = try reading.count(value, wanted)
       case .token: token = try reading.token(value, wanted)
       case .clock: clock = try reading.time(value, wanted)
-      case .more: saysMore = reading.isRaised(value) == (collection.more?.whileMore ?? true)
+      case .more:
+        let whileMore = collection.more?.whileMore ?? true
+        // A flag that only the last answer raises may be missing before and after.
+        let isKnown = whileMore || value.map { !$0.isNull } ?? false
+        saysMore = isKnown ? reading.isRaised(value) == whileMore : nil
       }
     }
     if let flawed { try setAside(flawed, in: response, during: operation) }

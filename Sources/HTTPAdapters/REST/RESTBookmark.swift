@@ -187,7 +187,7 @@ struct RESTBookmark: Hashable, Sendable {
   /// The beginning of another list of the pass.
   func beginning(_ segment: RESTSegment) -> RESTBookmark {
     var next = RESTBookmark(coverage: coverage, base: base, candidate: candidate)
-    (next.segment, next.isShifting, next.hasMoved) = (segment, isShifting, hasMoved)
+    (next.segment, next.isShifting) = (segment, isShifting)
     return next
   }
 

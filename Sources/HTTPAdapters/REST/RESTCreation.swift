@@ -69,10 +69,10 @@ extension RESTEdit {
       {
         return outcome(record)
       }
-      // A part of the record, or the job that will make it, which has a key too.
-      if case .upsert(let whole)? = try await records.look(at: record.id.key, during: operation)?.change {
-        return outcome(whole)
-      }
+      // A part of the record, or the job that will make it, which has a key too. The key is known, so a
+      // look that fails must not cost it.
+      let look = try? await records.look(at: record.id.key, during: operation)
+      if case .upsert(let whole)? = look?.change { return outcome(whole) }
       if !isAccepted { return outcome(record) }
     }
     if let key = response.headers["Location"].flatMap(records.requests.key),

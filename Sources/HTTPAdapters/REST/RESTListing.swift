@@ -60,6 +60,9 @@ struct RESTListing: Sendable {
     return token.listedAt > now || now >= token.listedAt + interval
   }
 
+  /// The statuses by which a server refuses a token or a span.
+  private static let refusals = [400, 404, 410, 422]
+
   private func first(
     since base: RESTToken?, confirming pages: [RESTToken.Page] = []
   ) async throws(SyncError) -> RecordPage {
@@ -71,15 +74,16 @@ struct RESTListing: Sendable {
     if let window = collection.window, case .since(_, _, let overlap, _) = collection.delta {
       segment.from = window.start
       if case .since(let began)? = base?.start { segment.from = began - overlap }
-      let time = try await serverTime(window, in: segment)
-      now = time
-      if case .since(let began)? = base?.start, time + overlap < began { return .reset(.tokenExpired) }
+      now = try await serverTime(window, in: segment)
+      if case .since(let began)? = base?.start, let now, now + overlap < began {
+        return .reset(.tokenExpired)
+      }
     }
     let asked = try await ask { [segment, now] limit in
       requests.first(base, limit: limit, in: segment, until: now)
     }
     // The server no longer takes this token, whatever program wrote it.
-    if base != nil, [400, 404, 410, 422].contains(asked.response.status) {
+    if base != nil, Self.refusals.contains(asked.response.status) {
       if asked.response.status != 410 {
         session.notices.tell(
           "\(asked.response.status) to a request for changes (\(collection.place("delta")))\(HTTPFailure.words(of: asked.response)). Everything is listed instead."
@@ -148,7 +152,7 @@ struct RESTListing: Sendable {
     case _ where bookmark.pages == 0: break
     // Past the last page.
     case 404 where collection.countsPages:
-      if !HTTPFailure.beginning(of: asked.response).isEmpty {
+      if !HTTPFailure.beginning(of: asked.response).isEmpty, !isComplete(bookmark, asked) {
         session.notices.tell("\(refusal(bookmark, asked.response).message) The list ends there.")
       }
       var bookmark = bookmark
@@ -252,7 +256,9 @@ struct RESTListing: Sendable {
   private func page(
     _ answer: RESTAnswer, _ asked: Asked, _ before: RESTBookmark
   ) async throws(SyncError) -> RecordPage {
-    let leadsOn = asked.response.headers["Link"].flatMap { LinkHeader.target(of: "next", in: $0) } != nil
+    // Other servers name the next day or chapter so, which is another list.
+    let next = asked.response.headers["Link"].flatMap { LinkHeader.target(of: "next", in: $0) }
+    let leadsOn = next.flatMap { asked.origin.resolving($0)?.path } == asked.origin.path
     if collection.paging == nil, leadsOn || asked.response.status == 206 {
       throw SyncError(
         .inconsistentData, during: operation,
@@ -268,9 +274,9 @@ struct RESTListing: Sendable {
     tellOfVersionsAhead(changes, answer.rows, reader)
     let parts = before.coverage == .delta ? try await complete(&changes, answer.rows) : []
     var isSelected = zip(changes, answer.rows).enumerated().map { index, pair in
-      guard parts.contains(index), case .upsert(let whole) = pair.0 else {
-        return collection.filter?.selects(pair.1) ?? true
-      }
+      guard parts.contains(index) else { return collection.filter?.selects(pair.1) ?? true }
+      // The row of a part lacks the member that selects.
+      guard case .upsert(let whole) = pair.0 else { return true }
       return collection.filter?.selects(whole.payload.bytes) ?? true
     }
     if before.pages == 0, before.coverage == .full {
@@ -356,7 +362,7 @@ struct RESTListing: Sendable {
     if let reset = try demandWhole(bookmark) { return reset }
     var bookmark = bookmark
     // What moved in this list is in doubt, whatever the lists after it show.
-    if case .since = collection.delta, try await isInDoubt(bookmark) { bookmark.hasMoved = true }
+    if case .since = collection.delta, try await isInDoubt(bookmark) { bookmark.candidate.relists = true }
     var page = RecordPage(
       coverage: bookmark.coverage, changes: changes,
       next: .more(bookmark.beginning(segment).pageToken, resumable: true))
@@ -386,14 +392,14 @@ struct RESTListing: Sendable {
     return nil
   }
 
-  /// The server's time before the first span.
+  /// The server's time before the first span; `nil` if it refuses the span.
   private func serverTime(_ window: RESTAPI.Window, in segment: RESTSegment) async throws(SyncError)
-    -> Timestamp
+    -> Timestamp?
   {
     if case .since(_, _, _, nil) = collection.delta {
       let response = try await session.send(
-        "HEAD", requests.collection(collection.path), headers: try await requests.headers(), during: operation
-      )
+        "HEAD", requests.collection(collection.path),
+        headers: try await requests.headers(["Cache-Control": "no-cache"]), during: operation)
       if let date = response.headers["Date"].flatMap(HTTPDate.timestamp) {
         return date - RESTAnswer.age(of: response)
       }
@@ -403,6 +409,8 @@ struct RESTListing: Sendable {
     let asked = try await ask { limit in
       requests.first(nil, limit: limit, in: segment, until: segment.from.map { $0 + window.length })
     }
+    // The request for the first span tells what that means.
+    if Self.refusals.contains(asked.response.status) { return nil }
     return try RESTAnswer(asked.response, of: collection, during: operation)
       .serverTime(elapsed: elapsed(), of: collection, during: operation)
   }
@@ -440,9 +448,19 @@ struct RESTListing: Sendable {
         )
         break
       }
-      guard let whole = try await records.look(at: record.id.key, during: operation) else { continue }
-      changes[index] = whole.change
       parts.insert(index)
+      do throws(SyncError) {
+        if let whole = try await records.look(at: record.id.key, during: operation) {
+          changes[index] = whole.change
+          continue
+        }
+      } catch  where [.permissionDenied, .inconsistentData, .invalidResponse].contains(error.code) {
+        // The list's other records come all the same.
+      }
+      changes[index] = .malformed(
+        MalformedRecord(
+          type: record.id.type, key: record.id.key, bytes: record.payload.detached(),
+          reason: "lacks \(version) in a delta, so it is a part of the record, which cannot be read"))
     }
     return parts
   }
@@ -525,7 +543,8 @@ extension RESTListing {
         "\(pointer) (\(collection.place("delta.next"))) leads to nothing on all \(Counted(bookmark.pages, "page"))."
       )
     case .since, .token, .next:
-      if try await isInDoubt(bookmark) {
+      let isDoubted = token.relists
+      if try await isInDoubt(bookmark) || isDoubted {
         if bookmark.coverage == .full { token.relists = true } else { token = bookmark.base ?? token }
       }
     case nil: break
@@ -622,7 +641,7 @@ final class Shortfalls: Sendable {
     _ changes: [RecordChange], _ rows: [ArraySlice<UInt8>], list: Int, of request: PageRequest
   ) -> String? {
     lists.withLock { lists in
-      var own = lists[request.entity.type] ?? (pass: request.pass, first: [:])
+      var own = lists.removeValue(forKey: request.entity.type) ?? (pass: request.pass, first: [:])
       if own.pass != request.pass { own = (request.pass, [:]) }
       defer { lists[request.entity.type] = own }
       var other: String?

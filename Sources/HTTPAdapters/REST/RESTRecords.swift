@@ -107,12 +107,12 @@ struct RESTRecords: Sendable {
           MalformedRecord(
             type: requests.collection.entity.type, key: nil, bytes: bytes, reason: error.description)))
     }
-    if whole.isNull { return nil }
-    guard let value = requests.collection.itemRecord.value(in: whole) else {
+    guard let value = whole.isNull ? whole : requests.collection.itemRecord.value(in: whole) else {
       throw SyncError(
         .inconsistentData, during: operation,
         "\(requests.collection.itemRecord) (\(requests.collection.place("item.record"))) leads to nothing.")
     }
+    if value.isNull { return nil }
     var reader = reader
     let now = response.headers["Date"].flatMap(HTTPDate.timestamp) ?? session.clock.timestamp
     reader.latest = now + RESTRecordReader.longestLead
@@ -308,7 +308,8 @@ struct RESTRecordReader: Sendable {
     case nil: break
     }
     if let flag = value.bool() { return flag }
-    if let number = value.double() { return number > 0 }
+    // The zero of a server's times is a number of seconds far before 1970.
+    if let number = value.double() { return number != 0 && number > -1_000_000 }
     if let text = value.string() {
       if ["1", "true"].contains(text.lowercased()) { return true }
       // MySQL has such a time where there is none.

@@ -373,7 +373,8 @@ struct RESTEdit: Sendable {
       guard case .upsert(let record)? = current else {
         return movedByEdit(answer?.record) ?? .retryLater(after: nil)
       }
-      if isBase(record) { return withoutEffect(response) }
+      // What was accepted for later may have its effect later.
+      if isBase(record) || response.status == 202 && isUntouched(record) { return withoutEffect(response) }
       if !isUntouched(record) { return .accepted(.upsert(record)) }
       return .refused(
         reason: "The server answered \(response.status), and has left what the edit changes as it was.")
@@ -463,8 +464,9 @@ struct RESTContent: Sendable {
     if let base {
       var former = try FieldMap(base.payload)
       for name in own { (former[name], members[name]) = (nil, nil) }
-      if collection.push?.write?.method == "PATCH" {
-        members = members.patch(of: former, onto: current.flatMap { try? FieldMap($0.payload) })
+      if let push = collection.push, push.write?.method == "PATCH" {
+        let now = current.flatMap { try? FieldMap($0.payload) } ?? former
+        members = members.patch(of: former, onto: push.replacesObjects ? now : nil)
       } else if let current {
         members = members.written(onto: try FieldMap(current.payload), since: former)
       }
@@ -576,7 +578,7 @@ extension FieldMap {
   /// The members that differ from those of the base, and null for those that only the base has
   /// (RFC 7386).
   ///
-  /// An object is whole, because many servers replace it.
+  /// - Parameter current: What the record has now, if objects are sent whole.
   fileprivate func patch(of base: FieldMap, onto current: FieldMap?) -> FieldMap {
     var patch = self
     for name in base.fields {
@@ -585,8 +587,9 @@ extension FieldMap {
       } else if hasSameValue(as: base, for: name) {
         patch[name] = nil
       } else if let object = FieldMap(object: self[name]), let former = FieldMap(object: base[name]) {
-        let now = FieldMap(object: current?[name]) ?? former
-        patch[name] = object.written(onto: now, since: former, removed: Self.null).payload.bytes
+        let now = current.map { FieldMap(object: $0[name]) ?? former }
+        let sent = now.map { object.written(onto: $0, since: former, removed: Self.null) }
+        patch[name] = (sent ?? object.patch(of: former, onto: nil)).payload.bytes
       }
     }
     return patch

@@ -102,7 +102,7 @@ package enum RequestedPause {
 
   /// The time that a number means: seconds, or thousandths of a second from 10¹¹ on.
   private static func time(_ number: Int64) -> Timestamp {
-    Timestamp(milliseconds: number < 100_000_000_000 ? number * 1000 : number)
+    Timestamp(milliseconds: (0..<100_000_000_000).contains(number) ? number * 1000 : max(0, number))
   }
 
   /// The pause in `Backoff`, as a number of seconds.

@@ -119,7 +119,7 @@ public struct EditBatch {
   /// The record that a form is saved to: the one that was read, or the duplicate that it was merged into.
   private mutating func target(of former: RecordID, readAs origin: Payload) throws(SyncError) -> RecordID {
     let id = try writer.present(former)
-    guard try record(id) == nil, let entity = schema[id.type] else { return id }
+    guard let entity = schema[id.type], entity.naturalKey != nil, try record(id) == nil else { return id }
     return try ArrivedDuplicates.heir(of: id, readAs: origin, entity, in: transaction) ?? id
   }
 

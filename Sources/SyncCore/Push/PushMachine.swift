@@ -132,7 +132,7 @@ struct PushMachine {
   init(_ pending: [(type: RecordType, count: Int)], after former: PushMachine) {
     let denied = former.typeFailures.filter { !$0.error.isAboutEdits }.map(\.type)
     self.init(pending.filter { !denied.contains($0.type) }, settings: former.settings)
-    leftAlone = former.leftAlone.union(former.suspects.flatMap { $0.batch.entries.map(\.id) })
+    leftAlone = Set(former.suspects.flatMap { $0.batch.entries.map(\.id) })
   }
 
   /// The current type.

@@ -139,7 +139,9 @@ extension StoreSnapshot {
   ) throws(SyncError) -> Query? {
     guard !members.isEmpty, let condition = query.condition else { return nil }
     let named = condition.named(by: members)
-    guard !named.isEmpty, named.count > 1 || !hasResult, try areAnyMoved() else { return nil }
+    guard !named.isEmpty, named.count > 1 || !hasResult || condition.hasAlternatives, try areAnyMoved() else {
+      return nil
+    }
     var keys: [RecordID: String] = [:]
     for id in try absent(among: named.sorted()) {
       let present = try present(id)
@@ -153,6 +155,15 @@ extension StoreSnapshot {
 }
 
 extension Condition {
+  /// Whether a result may come although a record that the condition names has another key.
+  fileprivate var hasAlternatives: Bool {
+    switch self {
+    case .any, .not: true
+    case .all(let conditions): conditions.contains(where: \.hasAlternatives)
+    case .equal, .isIn, .within, .meaning, .text, .invalid: false
+    }
+  }
+
   /// The records that the condition names by their keys.
   fileprivate func named(by members: KeyMembers) -> Set<RecordID> {
     switch self {

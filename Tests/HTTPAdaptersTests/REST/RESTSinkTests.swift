@@ -25,11 +25,11 @@ struct RESTSinkTests {
 
   private static func push(
     _ json: String?, on base: String = stored, write: String = "PUT", answeredBy answers: [HTTPResponse],
-    again: Bool = false
+    again: Bool = false, further: String = ""
   ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
     let transport = ScriptedTransport(answers)
     let api =
-      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","push":{"write":"\#(write) items/{id}","delete":"DELETE items/{id}"}}}}"#
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","push":{"write":"\#(write) items/{id}","delete":"DELETE items/{id}"\#(further)}}}}"#
     let source = try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport)
     let record = Record(
       id: id, version: Version(modifiedAt: Timestamp(microseconds: 0)), payload: payload(base), fields: [])
@@ -112,17 +112,24 @@ struct RESTSinkTests {
     #expect(requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
   }
 
-  /// Many servers replace the objects in a record, and do not merge them.
-  @Test func aPatchSendsAnObjectWhole() async throws {
+  /// Some servers replace the objects in a record, and do not merge them.
+  @Test(arguments: [
+    ("", #"{"home":{"city":"F","floor":null},"id":"a"}"#),
+    (
+      #","replacesObjects":true"#,
+      #"{"home":{"city":"F","at":{"x":1,"y":2},"floor":null,"zip":"Z"},"id":"a"}"#
+    ),
+  ])
+  func aPatchSendsObjectsAsTheAPITakesThem(_ further: String, _ body: String) async throws {
     let (_, requests) = try await Self.push(
       #"{"id":"a","name":"A","home":{"city":"F","at":{"x":1}}}"#,
       on: #"{"id":"a","name":"A","home":{"city":"C","at":{"x":1},"floor":2}}"#, write: "PATCH",
-      answered: Self.answer(
-        #"{"id":"a","name":"A","home":{"city":"C","at":{"x":1,"y":2},"floor":2,"zip":"Z"}}"#),
-      Self.answer(#"{"id":"a","name":"A","home":{"city":"F","at":{"x":1,"y":2},"zip":"Z"}}"#))
-    #expect(
-      requests.last.map { String(decoding: $0.body, as: UTF8.self) }
-        == #"{"home":{"city":"F","at":{"x":1,"y":2},"floor":null,"zip":"Z"},"id":"a"}"#)
+      answeredBy: [
+        Self.answer(
+          #"{"id":"a","name":"A","home":{"city":"C","at":{"x":1,"y":2},"floor":2,"zip":"Z"}}"#),
+        Self.answer(#"{"id":"a","name":"A","home":{"city":"F","at":{"x":1,"y":2},"zip":"Z"}}"#),
+      ], further: further)
+    #expect(requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
   }
 
   /// A list shows less of a record than there is.

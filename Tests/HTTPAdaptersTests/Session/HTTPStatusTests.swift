@@ -36,6 +36,7 @@ struct HTTPStatusTests {
         "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "2026-04-01T18:00:02Z",
         "Date": "Wed, 01 Apr 2026 18:00:00 GMT",
       ],
+      ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "\(Int64.min)"],
     ]
     let pauses = limits.map { headers in
       let error = HTTPFailure.status(
@@ -43,7 +44,10 @@ struct HTTPStatusTests {
       #expect(error.code == .remoteUnavailable)
       return error.retryAfter
     }
-    #expect(pauses == [.seconds(2), .milliseconds(1500), .seconds(2), .seconds(2), .seconds(2), .seconds(2)])
+    #expect(
+      pauses == [
+        .seconds(2), .milliseconds(1500), .seconds(2), .seconds(2), .seconds(2), .seconds(2), .seconds(1),
+      ])
     let others: [HTTPHeaders] = [[:], ["X-RateLimit-Remaining": "3", "X-RateLimit-Reset": "1775066402"]]
     for headers in others {
       let error = HTTPFailure.status(

@@ -115,7 +115,7 @@ struct MovedRecordTests {
     let conditions: [(Condition, Int)] = [
       (.equal("meter", "mine"), 2), (.isIn("meter", ["7", "mine"]), 3),
       (.not(.equal("meter", "7")) && .any([.equal("meter", "mine"), .equal("n", 5)]), 2),
-      (.equal("meter", "none"), 0),
+      (.not(.equal("meter", "mine")), 1), (.equal("meter", "none"), 0),
     ]
     let records = world.engine.records
     var updates = records.observe(Reading.self, where: conditions[0].0).makeAsyncIterator()

@@ -7,7 +7,6 @@ extension Mutant {
     case .shownAndHidden: [.circles, .cleanUps]
     case .hiddenForEver, .hiddenTakenForListed: [.cleanUps]
     case .circlesNeverShown, .circlesNeverGo: [.circles]
-    case .bundledWinnerUnknown: [.bundles, .duplicates]
     case .failingEditSentTwice, .failingEditStopsOthers: [.failingEdits]
     case .tombstoneUnchecked: [.staleReplica]
     case .answerUnmet: [.presentAnswers]
@@ -41,6 +40,9 @@ extension Mutant {
       [.circles, .cleanUps, .localEdits, .changingDeclarations, .oddPages, .cancellations, .stoppedProcesses]
     case .tombstoneUnchecked: [.staleReplica, .localEdits, .oddPages, .stoppedProcesses]
     case .loserGoesWithItsWinner: [.otherDevices, .duplicates, .localEdits, .oddPages]
+    case .bundledWinnerUnknown: [.bundles, .duplicates, .localEdits]
+    case .groupsForgotten: [.localEdits]
+    case .groupNotBroken: [.localEdits, .lateCommits]
     default: nil
     }
   }
