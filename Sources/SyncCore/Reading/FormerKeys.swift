@@ -73,13 +73,14 @@ extension EditWriter {
     else { return content }
     let record = Record(
       id: id, version: .unversioned, schemaVersion: schemaVersion, payload: payload, fields: fields)
+    let named = entity.references.compactMap { reference in
+      entity.target(of: record, by: reference).map { (reference.field, $0) }
+    }
+    let targets = try transaction.records(withIDs: named.map(\.1))
     var isChanged = false
-    for reference in entity.references {
-      guard let target = entity.target(of: record, by: reference),
-        try transaction.records(withIDs: [target]).first.flatMap(\.self) == nil,
-        let moved = try transaction.movedRecord(target)
-      else { continue }
-      members[reference.field] = moved.ownFormOfKey
+    for ((field, target), known) in zip(named, targets) where known == nil {
+      guard let moved = try transaction.movedRecord(target) else { continue }
+      members[field] = moved.ownFormOfKey
       isChanged = true
     }
     return isChanged ? .upsert(members.payload, schemaVersion: schemaVersion) : content

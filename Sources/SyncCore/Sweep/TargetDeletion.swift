@@ -114,16 +114,21 @@ private struct DeletionRules: Sendable {
   private func deciding(
     _ referrers: [Referrer], in transaction: any StoreTransaction
   ) throws(SyncError) -> [Referrer]? {
-    let withheld = try transaction.withheld(of: referrers.map(\.record.id))
-    let others = referrers.filter { withheld[$0.record.id]?.kind != .held && decides($0) }
+    let ids = referrers.map(\.record.id)
+    let withheld = try transaction.withheld(of: ids)
+    let edits = try transaction.outbox(for: ids)
+    let drafts = Set(edits.filter { $0.isDraft && $0.base.record == nil }.map(\.id))
+    let others = referrers.filter { withheld[$0.record.id]?.kind != .held && decides($0, drafts) }
     return others.isEmpty || withheld.values.contains { $0.kind != .held } ? nil : others
   }
 
   /// Whether a record may have its rule carried out.
   ///
-  /// A record that stays in this store keeps its target here, and brings it back on no other device.
-  private func decides(_ referrer: Referrer) -> Bool {
-    if schema[referrer.record.id.type]?.access != .local { return true }
+  /// A record that stays in this store, by its type or as a draft, keeps its target here, and brings it back
+  /// on no other device.
+  private func decides(_ referrer: Referrer, _ drafts: Set<RecordID>) -> Bool {
+    let id = referrer.record.id
+    if schema[id.type]?.access != .local, !drafts.contains(id) { return true }
     switch referrer.reference.onDeletion {
     case .keepsTarget, .restoresTarget: return false
     case .clearsReference, .deletesReferrers: return true

@@ -33,7 +33,8 @@ public struct Reference: Hashable, Sendable, Codable {
   /// out as an edit, which all devices receive, and the event ``SyncEvent/targetDeleted(_:rule:referrers:)``
   /// tells of it. Of several references to one target, the first rule in this order counts. Of more than
   /// 1,000 records that refer to it, each sync changes 1,000. Without a sink every rule is ``keepsTarget``,
-  /// and so is ``restoresTarget`` of a type that is ``Entity/Access/local``: nothing is restored for others.
+  /// and so is ``restoresTarget`` of a new draft and of a type that is ``Entity/Access/local``: nothing is
+  /// restored for others.
   public enum DeletionRule: String, Hashable, Sendable, Codable, CaseIterable {
     /// The target stays on this device as long as a record refers to it. Other devices do not show
     /// either of them.

@@ -67,15 +67,16 @@ struct TargetDeletionTests {
   }
 
   /// A bookmark that stays in one store is no reason to bring a record back for all.
-  @Test(arguments: Reference.DeletionRule.allCases)
-  func isNotRestoredForARecordOfThisStoreAlone(_ rule: Reference.DeletionRule) async throws {
-    let world = try await PushWorld([
-      PushWorld.meters,
-      Entity("marks", references: [.to("meters", by: "meter", onDeletion: rule)], access: .local),
-    ])
+  @Test(arguments: Reference.DeletionRule.allCases, [true, false])
+  func isNotRestoredForARecordOfThisStoreAlone(_ rule: Reference.DeletionRule, isDraft: Bool) async throws {
+    let marks = Entity(
+      "marks", references: [.to("meters", by: "meter", onDeletion: rule)],
+      access: isDraft ? .readWrite : .local)
+    let world = try await PushWorld([PushWorld.meters, marks])
     world.remote.upsert("meters", "m", #"{"name":1}"#)
     _ = try await world.engine.sync()
     try await world.write("marks", "k", ["meter": #""m""#])
+    if isDraft { try await world.engine.edits.hold(RecordID(type: "marks", key: "k")) }
     world.remote.delete("meters", "m")
     for _ in 0..<4 {
       _ = try await world.engine.sync()
