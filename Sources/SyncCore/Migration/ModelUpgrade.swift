@@ -76,6 +76,9 @@ struct ModelUpgrades: Sendable {
     }
   }
 
+  /// Whether no type has upgrades.
+  var isEmpty: Bool { steps.isEmpty }
+
   /// Whether the type has upgrades.
   func concern(_ type: RecordType) -> Bool { steps[type] != nil }
 
@@ -169,7 +172,7 @@ extension RunEnvironment {
   /// upgrade has converted it.
   ///
   /// The fields that the remote manages stay, because sinks compare versions by them. Without a version, the
-  /// base is all that shows another client's write: see ``onRemoteForm(_:after:)``.
+  /// base is all that shows another client's write: see ``onCopy(of:_:)``.
   func onRemoteForm(_ change: OutgoingChange) -> OutgoingChange {
     guard change.content != .deletion, case .copy(var base) = change.base, !base.version.isUndated,
       let entity = schema[change.id.type], upgrades.concern(entity.type),
@@ -186,7 +189,7 @@ extension RunEnvironment {
 
   /// Returns a change on the copy with which it is said to be in conflict, if that copy is its base as it was
   /// before the upgrade.
-  func onRemoteForm(_ change: OutgoingChange, after outcome: PushOutcome) -> OutgoingChange? {
+  func onCopy(of outcome: PushOutcome, _ change: OutgoingChange) -> OutgoingChange? {
     guard case .conflict(.upsert(let copy)?) = outcome, case .copy(let base) = change.base,
       copy.payload != base.payload, let entity = schema[change.id.type],
       let converted = try? upgrades.converted(copy, entity),

@@ -213,8 +213,9 @@ struct PushRun {
       if session.isStopped { return nil }
       switch result {
       case .success(let answers):
-        let outcomes = answers.map { session.environment.upgraded($0) }
-        return machine.answered(outcomes, random: session.environment.random.next())
+        let environment = session.environment
+        let outcomes = environment.upgrades.isEmpty ? answers : answers.map { environment.upgraded($0) }
+        return machine.answered(outcomes, random: environment.random.next())
       case .failure(let error): return failed(error, in: session)
       }
     case .settle(let answers):
@@ -240,18 +241,20 @@ struct PushRun {
     _ changes: [OutgoingChange], isGroup: Bool, in session: inout SyncSession
   ) async -> Result<[PushOutcome], SyncError> {
     let environment = session.environment
-    let result = await push(changes.map(environment.onRemoteForm), isGroup: isGroup, in: &session)
+    if environment.upgrades.isEmpty { return await push(changes, isGroup: isGroup, in: &session) }
+    let sent = changes.map(environment.onRemoteForm)
+    let result = await push(sent, isGroup: isGroup, in: &session)
     guard case .success(var outcomes) = result, outcomes.count == changes.count, !session.isStopped else {
       return result
     }
     var repeated: [(place: Int, change: OutgoingChange)] = []
     for (place, change) in changes.enumerated() {
-      guard let again = environment.onRemoteForm(change, after: outcomes[place]) else { continue }
+      guard let again = environment.onCopy(of: outcomes[place], change) else { continue }
       repeated.append((place, again))
     }
     if repeated.isEmpty { return result }
     if isGroup {
-      var group = changes.map(environment.onRemoteForm)
+      var group = sent
       for (place, change) in repeated { group[place] = change }
       return await push(group, isGroup: true, in: &session)
     }
