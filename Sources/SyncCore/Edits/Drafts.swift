@@ -35,7 +35,7 @@ extension LocalEdits {
 extension EditBatch {
   /// Keeps a record's pending edit back; see ``LocalEdits/hold(_:)``.
   public mutating func hold(_ id: RecordID) throws(SyncError) {
-    let id = try writer.present(id)
+    let id = try writer.current(id)
     guard var entry = try transaction.outbox(for: [id]).first, entry.sent == nil else {
       throw SyncError(
         .invalidEdit, during: "keeping a draft of \(id)",
@@ -48,7 +48,7 @@ extension EditBatch {
 
   /// Lets a record's draft go; see ``LocalEdits/release(_:)``.
   public mutating func release(_ id: RecordID) throws(SyncError) {
-    let id = try writer.present(id)
+    let id = try writer.current(id)
     guard var entry = try transaction.outbox(for: [id]).first, entry.isDraft else { return }
     entry.state = .waiting
     try transaction.queue([entry])

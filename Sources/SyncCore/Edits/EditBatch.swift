@@ -46,7 +46,7 @@ public struct EditBatch {
   /// Updates a record to a value, or inserts it; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
     let former = try Self.id(of: value, key: key)
-    let id = try writer.present(former)
+    let id = try writer.current(former)
     try set(id) { (fields) throws(SyncError) in
       var new = try Self.fields(id) { try value.fields() }
       // The value was made before the remote gave the record a key of its own.
@@ -118,7 +118,7 @@ public struct EditBatch {
 
   /// The record that a form is saved to: the one that was read, or the duplicate that it was merged into.
   private mutating func target(of former: RecordID, readAs origin: Payload) throws(SyncError) -> RecordID {
-    let id = try writer.present(former)
+    let id = try writer.current(former)
     guard let entity = schema[id.type], entity.naturalKey != nil, try record(id) == nil else { return id }
     return try ArrivedDuplicates.heir(of: id, readAs: origin, entity, in: transaction) ?? id
   }
@@ -210,7 +210,7 @@ public struct EditBatch {
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
     let entity = try writable(id)
-    let id = try writer.present(id)
+    let id = try writer.current(id)
     try writer.edit(id) { (shown) throws(SyncError) in
       let stored = if let shown { try Self.members(of: shown.payload, id) } else { FieldMap() }
       var fields = stored
@@ -230,7 +230,7 @@ public struct EditBatch {
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
     _ = try writer.entity(of: id)
-    let id = try writer.present(id)
+    let id = try writer.current(id)
     guard try record(id) != nil else { throw Self.absent(id) }
     try set(id, change)
   }
@@ -348,7 +348,7 @@ public struct EditBatch {
   /// Deletes a record. An absent record stays absent.
   public mutating func delete(_ id: RecordID) throws(SyncError) {
     _ = try writable(id)
-    try writer.edit(try writer.present(id)) { (_) throws(SyncError) in .deletion }
+    try writer.edit(try writer.current(id)) { (_) throws(SyncError) in .deletion }
   }
 
   static func fields(_ id: RecordID, _ encoded: () throws -> FieldMap) throws(SyncError) -> FieldMap {

@@ -252,7 +252,7 @@ public struct LocalEdits: Sendable {
   ///   disappear; the store's codes.
   public func discard(_ id: RecordID) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in
-      try batch.writer.discard(try batch.writer.present(id))
+      try batch.writer.discard(try batch.writer.current(id))
     }
   }
 

@@ -54,8 +54,8 @@ extension EditWriter {
     return areAny
   }
 
-  /// Returns the id that a record has now, if the remote has given it a key of its own.
-  mutating func present(_ id: RecordID) throws(SyncError) -> RecordID {
+  /// Returns the id of a record that an app names, perhaps by its former key.
+  mutating func current(_ id: RecordID) throws(SyncError) -> RecordID {
     guard try areAnyMoved(), try transaction.records(withIDs: [id]).first.flatMap(\.self) == nil else {
       return id
     }

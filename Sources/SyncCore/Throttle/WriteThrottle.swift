@@ -43,7 +43,7 @@ public struct WriteThrottle: Sendable {
     let (now, interval) = (clock.timestamp, interval)
     let id = RecordID(type: T.recordType, key: key)
     return try await edits.perform { (batch) throws(SyncError) in
-      let keys = ThrottleKeys(try batch.writer.present(id))
+      let keys = ThrottleKeys(try batch.writer.current(id))
       var machine =
         try batch.transaction.value(of: keys.mark) ?? ThrottleMachine()
       let decision = machine.see(at: now, interval: interval)
