@@ -453,8 +453,10 @@ struct RESTListing: Sendable {
           changes[index] = whole.change
           continue
         }
-      } catch  where [.permissionDenied, .inconsistentData, .invalidResponse].contains(error.code) {
-        // The list's other records come all the same.
+      } catch {
+        // After a record's own failure, the list's other records come all the same.
+        let isOfTheRecord = [.permissionDenied, .inconsistentData, .invalidResponse].contains(error.code)
+        guard isOfTheRecord else { throw error }
       }
       changes[index] = .malformed(
         MalformedRecord(

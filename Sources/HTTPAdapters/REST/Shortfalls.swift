@@ -25,7 +25,8 @@ final class Shortfalls: Sendable {
   func repeats(of keys: [String], page: Int, of request: PageRequest) -> Int {
     let digests = Set(keys.map(\.hashValue))
     return listed.withLock { listed in
-      var own = listed[request.entity.type] ?? Listed(pass: request.pass, page: page)
+      // Taken out, because a change of a copy would copy all digests.
+      var own = listed.removeValue(forKey: request.entity.type) ?? Listed(pass: request.pass, page: page)
       if page == 0 || own.pass != request.pass || page < own.page {
         own = Listed(pass: request.pass, page: page)
       }

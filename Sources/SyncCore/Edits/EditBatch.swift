@@ -92,15 +92,15 @@ public struct EditBatch {
       if ifUnchanged { throw Self.unread(record.recordID) }
       return try upsert(record.value, key: record.key)
     }
+    let id = try target(of: record.recordID, readAs: last.view)
     guard let form = record.saves else {
-      try write(record, after: last, ifUnchanged: ifUnchanged)
+      try write(record, to: id, after: last, ifUnchanged: ifUnchanged)
       return
     }
     form.begin()
-    let id = try target(of: record.recordID, readAs: last.view)
     let before = try self.record(id)?.payload
     let isKnown = before?.hasSameMembers(as: last.stored) ?? false
-    let (new, overlay) = try write(record, after: last, ifUnchanged: ifUnchanged)
+    let (new, overlay) = try write(record, to: id, after: last, ifUnchanged: ifUnchanged)
     var save = last
     var view = try Self.members(of: save.view, id)
     overlay.lay(new, over: &view)
@@ -123,13 +123,13 @@ public struct EditBatch {
     return try ArrivedDuplicates.heir(of: id, readAs: origin, entity, in: transaction) ?? id
   }
 
+  /// - Parameter id: The record that the value is saved to.
   /// - Returns: The value's members, and what lays them over what was read or saved before.
   @discardableResult
   private mutating func write<T: SyncedRecord & Encodable>(
-    _ record: Stored<T>, after last: FormSaves.Save, ifUnchanged: Bool = false
+    _ record: Stored<T>, to id: RecordID, after last: FormSaves.Save, ifUnchanged: Bool = false
   ) throws(SyncError) -> (FieldMap, TypedOverlay) {
     let former = try Self.id(of: record.value, key: record.key)
-    let id = try target(of: former, readAs: last.view)
     let read: T
     do throws(Undecodable) {
       read = try last.view.decoded(as: T.self, key: former.key)
@@ -183,7 +183,7 @@ public struct EditBatch {
       throw Self.absent(RecordID(type: T.recordType, key: key))
     }
     let result = try change(&record.value)
-    if let read = record.read { try write(record, after: read) }
+    if let read = record.read { try write(record, to: record.recordID, after: read) }
     return result
   }
 

@@ -262,9 +262,9 @@ struct EditWriter {
 
   /// Queues the records of a type that was ``Entity/Access/local`` as insertions: no remote ever had them.
   ///
-  /// Nobody knows when they were written. They are earlier than every edit, so that the device which is
-  /// updated last does not overwrite what others have changed since. But they are no defaults: one that
-  /// loses is a conflict.
+  /// The store has not kept when they were written. They get a stamp before that of every edit, so that the
+  /// device which is updated last does not overwrite what others have changed since. They are no defaults:
+  /// one that loses is a conflict.
   mutating func insertLocalRecords(of entity: Entity) throws(SyncError) {
     // A clean-up may have hidden some, and a listing lacks these too.
     var hidden = transaction.portions(withheld: entity.type, [.hidden])

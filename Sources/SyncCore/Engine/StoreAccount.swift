@@ -236,7 +236,7 @@ private struct Oblivion {
     let ids = Set(ids)
     for type in Set(ids.map(\.type)).sorted() { try forgetConflicts(of: type, where: ids.contains) }
     for place in try transaction.placesBesideRecords() {
-      for id in ids { try transaction.setValue(nil, forKey: "\(place)\(id)") }
+      try transaction.apply { $0.values = ids.map { StoreChanges.KeptValue("\(place)\($0)", nil) } }
     }
   }
 

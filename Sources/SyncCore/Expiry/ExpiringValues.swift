@@ -84,26 +84,23 @@ public struct ExpiringValues: Sendable {
 }
 
 extension ExpiringValues {
-  /// Whether anything is kept beside any record.
-  static func areAny(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
-    try !snapshot.keys(withPrefix: ExpiryMark.prefix, after: nil, limit: 1).isEmpty
-  }
-
-  /// Moves what is kept beside a record to its new key, or to the record that it was merged into.
+  /// Moves what is kept beside records to their new keys, or to the records that they were merged into.
   ///
   /// A value there stays if it was written later.
   ///
-  /// - Complexity: O(*f* log *v*) for *f* fields among *v* kept values.
+  /// - Complexity: O(*m* *f* log *v*) for *m* records and *f* fields among *v* kept values.
   static func move(
-    _ former: RecordID, to id: RecordID, in transaction: any StoreTransaction
+    _ records: [(former: RecordID, id: RecordID)], in transaction: any StoreTransaction
   ) throws(SyncError) {
     for place in try transaction.placesBesideRecords(in: [.expiring]) {
-      guard let bytes = try transaction.value(forKey: place + former.description) else { continue }
-      let other = try transaction.value(forKey: place + id.description)
-      if ExpiryMark.writtenAt(other) <= ExpiryMark.writtenAt(bytes) {
-        try transaction.setValue(bytes, forKey: place + id.description)
+      for (former, id) in records {
+        guard let bytes = try transaction.value(forKey: place + former.description) else { continue }
+        let other = try transaction.value(forKey: place + id.description)
+        if ExpiryMark.writtenAt(other) <= ExpiryMark.writtenAt(bytes) {
+          try transaction.setValue(bytes, forKey: place + id.description)
+        }
+        try transaction.setValue(nil, forKey: place + former.description)
       }
-      try transaction.setValue(nil, forKey: place + former.description)
     }
   }
 }

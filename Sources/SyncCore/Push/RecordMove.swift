@@ -47,7 +47,7 @@ struct RecordMove {
     try transaction.delete([Tombstone(id: former, version: version)])
     // A note that a listing lacked the record is about the one that was there before.
     try transaction.forgetAbsence(of: [former])
-    try ExpiringValues.move(former, to: copy.id, in: transaction)
+    try ExpiringValues.move([(former, copy.id)], in: transaction)
     try ThrottleKeys(former).move(to: copy.id, in: transaction)
     try PendingLosers.move(former, to: copy.id, in: transaction)
     try transaction.set(copy.id.key, for: FormerKeys.key(former))

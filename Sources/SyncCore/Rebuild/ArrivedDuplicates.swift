@@ -47,8 +47,7 @@ enum ArrivedDuplicates {
   static func heir(
     of id: RecordID, readAs payload: Payload, _ entity: Entity, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> RecordID? {
-    guard entity.naturalKey != nil,
-      try RebuildProgress.load(for: entity.type, from: snapshot)?.isDone ?? false,
+    guard try RebuildProgress.load(for: entity.type, from: snapshot)?.isDone ?? false,
       let fields = try? entity.fields(of: payload)
     else { return nil }
     let former = Record(id: id, version: .unversioned, payload: payload, fields: fields)

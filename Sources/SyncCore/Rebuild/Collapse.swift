@@ -184,13 +184,9 @@ struct Collapse: Sendable {
         }
       }
       try writer.edit(changes, pending: plan.pending)
-      if try ExpiringValues.areAny(in: transaction) {
-        for election in plan.elections {
-          for loser in election.losers {
-            try ExpiringValues.move(loser.id, to: election.winner.id, in: transaction)
-          }
-        }
-      }
+      try ExpiringValues.move(
+        plan.elections.flatMap { election in election.losers.map { ($0.id, election.winner.id) } },
+        in: transaction)
       if !changes.isEmpty { try PendingLosers.remember(entity.type, in: transaction) }
       if !deletions.isEmpty {
         try transaction.delete(deletions)

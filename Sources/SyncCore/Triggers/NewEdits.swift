@@ -15,8 +15,8 @@ struct NewEdits {
 
   /// Reports that there are new ones, until the task is cancelled.
   ///
-  /// What waits before the first look was perhaps made just before the former process died, or while
-  /// nobody followed.
+  /// What waits before the first look was perhaps made just before the former process died, or while no
+  /// coordinator ran.
   ///
   /// - Parameter report: Receives whether the edits were there before the first look.
   func follow(_ report: (_ areEarlier: Bool) -> Void) async {
