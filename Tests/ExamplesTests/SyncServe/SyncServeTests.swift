@@ -145,7 +145,7 @@
       }
     }
 
-    @Test func aClientThatWaitsHearsOfAnEditWithinASecond() async throws {
+    @Test func aClientHearsOfAnEditBeforeItsWaitEnds() async throws {
       try await withFolder { folder in
         try await serving(folder) { address, _ in
           _ = try await send("PUT", "\(address)/buckets/b/collections/notes", "{}")
@@ -160,7 +160,8 @@
           let start = ContinuousClock.now
           _ = try await send("PUT", "\(address)/buckets/b/collections/notes/records/n1", #"{"data":{}}"#)
           #expect(await signals.next() == ["notes"])
-          #expect(ContinuousClock.now - start < .seconds(5))
+          // The client asks the server to wait for 20 seconds. Even a busy machine answers sooner.
+          #expect(ContinuousClock.now - start < .seconds(18))
           listening.cancel()
           await #expect(throws: SyncError.self) { try await listening.value }
         }
