@@ -4,6 +4,28 @@ import SyncModels
 /// The content of a record as it is sent, and as it is compared.
 struct RESTContent: Sendable {
   let collection: RESTAPI.Collection
+  /// The key that an edit gives its record in place of the former one; `nil` if it leaves the key.
+  private(set) var newKey: String?
+
+  init(collection: RESTAPI.Collection) { self.collection = collection }
+
+  /// The content of an edit.
+  init(collection: RESTAPI.Collection, of change: OutgoingChange) {
+    self.collection = collection
+    guard let former = change.base.record, let payload = change.content.payload,
+      Self.key(in: former.payload, of: collection) == change.id.key
+    else { return }
+    newKey = Self.key(in: payload, of: collection).flatMap { $0 == change.id.key ? nil : $0 }
+  }
+
+  /// The key in the one member that holds it; `nil` without such a member.
+  private static func key(in payload: Payload, of collection: RESTAPI.Collection) -> String? {
+    guard !collection.hasKeysOfParts, collection.id.member != nil,
+      let record = try? JSONValueSlice(checking: payload.bytes, depthLimit: .max),
+      let value = collection.id.value(in: record)
+    else { return nil }
+    return value.string() ?? value.integer().map { String($0) }
+  }
 
   /// The members that the API writes itself.
   static func serverManagedFields(of collections: [RESTAPI.Collection]) -> [FieldName] {
@@ -16,9 +38,10 @@ struct RESTContent: Sendable {
     return fields
   }
 
-  /// The key and the version, as far as they are members of a record.
+  /// The key and the version, as far as they are members of a record that the edit leaves to the API.
   private var own: [FieldName] {
-    [collection.id.member, collection.version?.member].compactMap { $0.map { FieldName($0) } }
+    [newKey == nil ? collection.id.member : nil, collection.version?.member]
+      .compactMap { $0.map { FieldName($0) } }
   }
 
   /// A payload as it is sent: with its key, and with the base's version where that is a condition.

@@ -16,6 +16,9 @@ public import SyncPorts
 /// come between; 409 and 412 are conflicts with the record as it is then. A deletion that finds no
 /// record is done. A PATCH with the base's version needs no look: the API compares the version.
 ///
+/// If an edit gives a record another key, such as its name, the record and all references to it move to
+/// that key.
+///
 /// - Note: Without a precondition, a write of another client between the look and ours is lost.
 /// - Note: A type without ``RESTAPI/Collection/push`` refuses every edit.
 public final class RESTSink: RemoteRecordSink {
@@ -128,7 +131,7 @@ struct RESTEdit: Sendable {
     let requests = try source.requests(for: change.id.type)
     collection = requests.collection
     push = requests.collection.push ?? RESTAPI.Push()
-    content = RESTContent(collection: collection)
+    content = RESTContent(collection: collection, of: change)
     records = RESTRecords(requests: requests, entity: entity, session: source.session)
     session = source.session
   }
@@ -173,6 +176,7 @@ struct RESTEdit: Sendable {
     // Without a path of single records, nothing is known of this one.
     let canLook = collection.lookupPath != nil
     let current = try await records.look(at: change.id.key, during: operation)
+    if current?.record == nil, let outcome = try await moved(nil, during: operation) { return outcome }
     if canLook, let outcome = settled(by: current?.change) { return outcome }
     var headers: HTTPHeaders = [:]
     if push.precondition == .etag {
@@ -284,14 +288,14 @@ struct RESTEdit: Sendable {
       return settled(by: current?.change) ?? withoutEffect(response)
     case 409:
       // A rule of the API that the edit breaks, unless the record has changed.
-      return try await settledByLook(removedFrom: change.base.record?.payload, during: operation) { current in
+      return try await settledByLook(during: operation) { current in
         if case .upsert(let record)? = current, isBase(record) {
           return .refused(reason: refusal(response, "the API does not allow this"))
         }
         return .conflict(current)
       }
     case 412:
-      return try await settledByLook(removedFrom: change.base.record?.payload, during: operation) {
+      return try await settledByLook(during: operation) {
         .conflict($0)
       }
     case 404, 410:
@@ -367,28 +371,37 @@ struct RESTEdit: Sendable {
     {
       return .accepted(.upsert(record))
     }
+    let current = try await records.look(at: change.id.key, during: operation)?.change
+    guard case .upsert(let record)? = current else {
+      return try await moved(response, during: operation) ?? .retryLater(after: nil)
+    }
     // The answer may be a part of it. Or the API stores it in another form, or keeps a member that was
     // removed. Another attempt would not help: what it has now is what became of the edit.
-    return try await settledByLook(removedFrom: nil, during: operation) { current in
-      guard case .upsert(let record)? = current else {
-        return movedByEdit(answer?.record) ?? .retryLater(after: nil)
-      }
-      // What was accepted for later may have its effect later.
-      if isBase(record) || response.status == 202 && isUntouched(record) { return withoutEffect(response) }
-      if !isUntouched(record) { return .accepted(.upsert(record)) }
-      return .refused(
-        reason: "The server answered \(response.status), and has left what the edit changes as it was.")
-    }
+    if content.holds(record.payload, payload, removedFrom: nil) { return .accepted(.upsert(record)) }
+    // What was accepted for later may have its effect later.
+    if isBase(record) || response.status == 202 && isUntouched(record) { return withoutEffect(response) }
+    if !isUntouched(record) { return .accepted(.upsert(record)) }
+    return .refused(
+      reason: "The server answered \(response.status), and has left what the edit changes as it was.")
   }
 
-  /// The outcome of an edit that has given the record another key, such as its name; `nil` for none.
+  /// The outcome of an edit that has given its record another key, such as its name; `nil` for none.
   ///
-  /// Nothing is left under the former key. The next pull brings the record under the new one.
-  private func movedByEdit(_ answer: Record?) -> PushOutcome? {
-    guard let answer, answer.id != change.id, let payload = change.content.payload,
-      content.holds(answer.payload, payload, removedFrom: nil)
+  /// Nothing is left under the former key. The answer has the record or its address, or else the edit has
+  /// its key.
+  private func moved(
+    _ response: HTTPResponse?, during operation: String
+  ) async throws(SyncError) -> PushOutcome? {
+    guard let payload = change.content.payload else { return nil }
+    var record = response.flatMap { (try? records.copy(in: $0, during: operation))?.record }
+    let named = response?.headers["Location"].flatMap(records.requests.key) ?? content.newKey
+    if record.map({ $0.id == change.id }) ?? true, let named {
+      record = try await records.look(at: named, during: operation)?.record
+    }
+    guard let record, record.id != change.id,
+      RESTContent(collection: collection).holds(record.payload, payload, removedFrom: nil)
     else { return nil }
-    return change.base.record == nil ? .moved(answer) : .accepted(.tombstone(deletion(at: nil)))
+    return .moved(record)
   }
 
   /// Whether a record has all members that the edit changed as they were.
@@ -406,14 +419,12 @@ struct RESTEdit: Sendable {
   }
 
   /// Looks at the record again: it holds what was sent, or another client's state.
-  ///
-  /// - Parameter base: The payload whose other members the record must lack.
   private func settledByLook(
-    removedFrom base: Payload?, during operation: String, otherwise: (RecordChange?) -> PushOutcome
+    during operation: String, otherwise: (RecordChange?) -> PushOutcome
   ) async throws(SyncError) -> PushOutcome {
     let current = try await records.look(at: change.id.key, during: operation)?.change
     if case .upsert(let record)? = current, let payload = change.content.payload,
-      content.holds(record.payload, payload, removedFrom: base)
+      content.holds(record.payload, payload, removedFrom: change.base.record?.payload)
     {
       return .accepted(.upsert(record))
     }

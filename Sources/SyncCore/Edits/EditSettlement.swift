@@ -348,11 +348,13 @@ struct StampTrust {
 extension OutboxEntry {
   /// Returns the entry with the server-managed fields of a remote state.
   ///
-  /// Base, edit and sent edit all take them.
+  /// Base, edit and sent edit all take them, apart from a key that the edit changes.
   func taking(_ fields: [FieldName], of remoteState: RemoteState) -> OutboxEntry {
     guard !fields.isEmpty, let theirs = remoteState.payload.flatMap({ try? FieldMap($0) }) else {
       return self
     }
+    let key = changedKey(among: fields)
+    let fields = fields.filter { $0 != key }
     var entry = self
     if case .copy(var record) = base {
       record.payload = record.payload.taking(fields, of: theirs)
@@ -361,6 +363,27 @@ extension OutboxEntry {
     entry.edit.content = edit.content.taking(fields, of: theirs)
     if let sent { entry.sent?.content = sent.content.taking(fields, of: theirs) }
     return entry
+  }
+
+  /// The member that held the record's key, if the edit gives it another value.
+  private func changedKey(among fields: [FieldName]) -> FieldName? {
+    guard let base = base.record?.payload, let payload = edit.content.payload, base != payload,
+      let before = try? base.values(of: fields), let after = try? payload.values(of: fields)
+    else { return nil }
+    return zip(fields, zip(before, after)).first { _, values in
+      values.0.isKey(id.key) && values.1 != values.0 && values.1 != .null
+    }?.0
+  }
+}
+
+extension FieldValue {
+  /// Whether the value is a record's key, as text or as a number.
+  fileprivate func isKey(_ key: String) -> Bool {
+    switch self {
+    case .string(let text): text.isSameUTF8(as: key)
+    case .integer(let number): "\(number)" == key
+    case .null, .double, .boolean, .composite: false
+    }
   }
 }
 

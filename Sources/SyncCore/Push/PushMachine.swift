@@ -407,7 +407,7 @@ extension PushOutcome {
     case .accepted(let change): change.id == id
     case .conflict(let change?): change.id == id
     case .moved(let record):
-      record.id.type == id.type && !record.id.key.isEmpty && entry.isNewToTheRemote
+      record.id.type == id.type && !record.id.key.isEmpty && entry.next.content != .deletion
     case .conflict(nil), .unknown, .refused, .retryLater, .quotaExceeded, .notApplied: true
     }
   }

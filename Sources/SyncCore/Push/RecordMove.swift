@@ -2,7 +2,7 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// A record that the remote has made under a key of its own.
+/// A record that has another key at the remote: one of the remote's own, or one that an edit has led to.
 ///
 /// The record, its edits, what is kept beside it and every reference to it move to that key, within
 /// the transaction that settles the answer. The former key is remembered, as a screen of the app may
@@ -10,7 +10,7 @@ import SyncPorts
 struct RecordMove {
   private let settler: EditSettler
   private let context: MergeContext
-  /// The key that the app has given the record.
+  /// The key that the record has here.
   let former: RecordID
   /// The remote's copy.
   let copy: Record
@@ -45,12 +45,17 @@ struct RecordMove {
     // The remote may have deleted a record of that key, whose older copies are not to be shown again.
     let version = try transaction.state(of: former)?.version ?? .unversioned
     try transaction.delete([Tombstone(id: former, version: version)])
-    // A note that a listing lacked the record is about the one that was there before.
-    try transaction.forgetAbsence(of: [former])
+    // A note that a listing lacked the record is about the one that was there before. Of a record that the
+    // remote had, whatever is withheld is older than the move.
+    let withheld = try transaction.withheld(for: [.record(former)])
+      .filter { $0.kind == .missing || entry.base != .none }
+    if !withheld.isEmpty { try transaction.release(withheld.map(\.key)) }
     try ExpiringValues.move([(former, copy.id)], in: transaction)
     try ThrottleKeys(former).move(to: copy.id, in: transaction)
     try PendingLosers.move(former, to: copy.id, in: transaction)
     try transaction.set(copy.id.key, for: FormerKeys.key(former))
+    // A later edit may give the record its former key again.
+    try transaction.remove(FormerKeys.key(copy.id))
     tally.noteChanged(former)
     tally.noteChanged(copy.id)
     return moved

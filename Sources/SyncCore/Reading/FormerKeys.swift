@@ -2,7 +2,7 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// The keys under which the app made records that have a key of the remote's by now.
+/// The keys under which the app has known records that have another key at the remote by now.
 enum FormerKeys {
   static func key(_ id: RecordID) -> ValueKey<String> { ValueKey(.moved, "\(id)") }
 }

@@ -40,8 +40,10 @@ public enum PushOutcome: Hashable, Sendable {
   ///
   /// If the remote kept the payload as sent, the copy may hold the sent payload.
   case accepted(RecordChange)
-  /// The record was new, and the remote made it under a key of its own, now or at an earlier
-  /// attempt. The value is the record's current remote state.
+  /// The edit was applied, now or at an earlier attempt, and the record has another key at the remote:
+  /// one of the remote's own for a new record, or one that the edit leads to, such as a new name.
+  ///
+  /// The value is the record's current remote state. Nothing is left under the former key.
   ///
   /// In the store, the record and its edits move to that key, and so do the references to it.
   case moved(Record)

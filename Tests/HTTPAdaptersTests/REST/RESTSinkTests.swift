@@ -205,11 +205,11 @@ struct RESTSinkTests {
       Self.stored.replacing("\"A\"", with: "\"B\""), answered: Self.answer(Self.stored), Self.answer(renamed),
       Self.answer("", status: 404))
     #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
-    guard case .accepted(.tombstone(let former))? = outcome else {
+    guard case .moved(let record)? = outcome else {
       Issue.record("\(String(describing: outcome))")
       return
     }
-    #expect(former.id == Self.id)
+    #expect(record.payload == Self.payload(renamed))
   }
 
   /// Some APIs answer 404 to those who may not delete a record, or for a path that they do not know.

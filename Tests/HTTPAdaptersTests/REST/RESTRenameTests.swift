@@ -1,0 +1,196 @@
+import CanonicalSync
+import HTTPAdapters
+import InMemoryAdapters
+import SyncAdapters
+import SyncJSON
+import Synchronization
+import Testing
+
+@Suite("An edit that gives a record of a JSON API another key", .timeLimit(.minutes(10)))
+struct RESTRenameTests {
+  /// Labels whose key is their name in small letters, and notes that refer to them.
+  private final class Labels: HTTPTransport {
+    struct State {
+      /// The records by their path.
+      var records: [String: FieldMap] = [:]
+      var made = 0
+      /// Whether the answers to writes tell nothing.
+      var isSilent = false
+      /// Whether writes leave the key as it was.
+      var keepsKeys = false
+      /// The number of answers to lose.
+      var lost = 0
+    }
+    let state = Mutex(State())
+
+    func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+      let path = String(request.address.path.dropFirst("/v1/".count))
+      let (response, isLost) = state.withLock { state in
+        let response = Self.answer(request, at: path, &state)
+        guard request.method != "GET", state.lost > 0 else { return (response, false) }
+        state.lost -= 1
+        return (response, true)
+      }
+      if isLost { throw SyncError(.remoteUnavailable, during: "a request", "The connection was cut.") }
+      return response
+    }
+
+    private static func answer(
+      _ request: HTTPRequest, at path: String, _ state: inout State
+    ) -> HTTPResponse {
+      guard path.contains("/") else {
+        let all = state.records.filter { $0.key.hasPrefix(path + "/") }.sorted { $0.key < $1.key }
+        let rows = all.map { String(decoding: $0.value.payload.bytes, as: UTF8.self) }
+        return HTTPResponse(status: 200, body: Array("[\(rows.joined(separator: ","))]".utf8))
+      }
+      let former = state.records[path]
+      if request.method == "GET" {
+        return former.map { HTTPResponse(status: 200, body: Array($0.payload.bytes)) }
+          ?? HTTPResponse(status: 404)
+      }
+      guard var members = try? FieldMap(Payload(request.body[...])) else { return HTTPResponse(status: 400) }
+      var place = path
+      if path.hasPrefix("labels/") {
+        let name = members["name"].flatMap { try? JSONValueSlice(checking: $0).string() } ?? ""
+        let own = members["slug"].flatMap { try? JSONValueSlice(checking: $0).string() } ?? ""
+        let former = String(path.dropFirst("labels/".count))
+        let slug = state.keepsKeys ? former : own == former ? name.lowercased() : own
+        members["slug"] = JSONString.quoted(slug)[...]
+        place = "labels/" + slug
+        if place != path, state.records[place] != nil { return HTTPResponse(status: 409) }
+      }
+      if former == nil { state.made += 1 }
+      state.records[path] = nil
+      state.records[place] = members
+      return state.isSilent
+        ? HTTPResponse(status: 204) : HTTPResponse(status: 200, body: Array(members.payload.bytes))
+    }
+
+    /// The records of a type, as JSON by key.
+    func records(_ type: String) -> [String: String] {
+      state.withLock { state in
+        let all = state.records.filter { $0.key.hasPrefix(type + "/") }
+        return Dictionary(
+          uniqueKeysWithValues: all.map {
+            (
+              String($0.key.dropFirst(type.count + 1)),
+              String(decoding: $0.value.payload.withoutEditStamp.bytes, as: UTF8.self)
+            )
+          })
+      }
+    }
+  }
+
+  private struct Mirror {
+    let server = Labels()
+    let store = InMemoryStore()
+    let engine: SyncEngine
+
+    init() async throws {
+      let json = """
+        {"base":"https://api.test/v1/","types":{
+          "labels":{"path":"labels","records":"","id":"/slug","push":{"write":"PUT labels/{id}"}},
+          "notes":{"path":"notes","records":"","push":{"write":"PUT notes/{id}"},
+            "references":{"label":"labels"}}}}
+        """
+      let source = try RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: server)
+      let labels = Entity("labels")
+      let notes = Entity("notes", references: [.to("labels", by: "label")])
+      engine = try await SyncEngine(
+        schema: SyncSchema(labels, notes), store: store, source: source, sink: RESTSink(source))
+    }
+
+    func write(_ type: RecordType, _ key: String, _ members: [FieldName: String]) async throws {
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        try batch.set(RecordID(type: type, key: key)) { (fields) throws(SyncError) in
+          for (name, value) in members { fields[name] = JSONString.quoted(value)[...] }
+        }
+      }
+    }
+
+    func here(_ type: RecordType) -> [String: String] {
+      Dictionary(
+        uniqueKeysWithValues: store.records(of: type).map {
+          ($0.id.key, String(decoding: $0.payload.withoutEditStamp.bytes, as: UTF8.self))
+        })
+    }
+
+    func sync() async throws -> [SyncError] {
+      try await engine.sync().failures.map(\.error)
+    }
+  }
+
+  private func mirror() async throws -> Mirror {
+    let mirror = try await Mirror()
+    mirror.server.state.withLock { state in
+      let records = [
+        "labels/home": #"{"slug":"home","name":"Home","color":"blue"}"#,
+        "notes/1": #"{"id":"1","label":"home"}"#,
+      ]
+      state.records = records.compactMapValues { try? FieldMap(Payload(Array($0.utf8)[...])) }
+    }
+    #expect(try await mirror.sync().isEmpty)
+    #expect(mirror.here("labels").keys.sorted() == ["home"])
+    return mirror
+  }
+
+  enum Answer: CaseIterable { case whole, silent, lost }
+
+  @Test(arguments: Answer.allCases)
+  func leavesOneRecordUnderTheNewKeyWithAllThatRefersToIt(_ answer: Answer) async throws {
+    let mirror = try await mirror()
+    mirror.server.state.withLock {
+      $0.isSilent = answer == .silent
+      $0.lost = answer == .lost ? 1 : 0
+    }
+    try await mirror.write("labels", "home", answer == .whole ? ["name": "House"] : ["slug": "house"])
+    for _ in 1...3 { _ = try await mirror.sync() }
+    #expect(mirror.server.records("labels").keys.sorted() == ["house"])
+    #expect(mirror.server.records("notes") == ["1": #"{"id":"1","label":"house"}"#])
+    #expect(mirror.here("labels") == mirror.server.records("labels"))
+    #expect(mirror.here("notes") == mirror.server.records("notes"))
+    #expect(mirror.server.state.withLock { $0.made } == 0)
+    #expect(try await mirror.engine.edits.pending("labels").isEmpty)
+  }
+
+  @Test func isUndoneByAnother() async throws {
+    let mirror = try await mirror()
+    for name in ["House", "Home", "House"] {
+      try await mirror.write("labels", "home", ["name": name])
+      for _ in 1...2 { #expect(try await mirror.sync().isEmpty) }
+      #expect(mirror.server.records("labels").keys.sorted() == [name.lowercased()])
+      #expect(mirror.here("labels") == mirror.server.records("labels"))
+      #expect(mirror.here("notes") == ["1": #"{"id":"1","label":"\#(name.lowercased())"}"#])
+      for key in ["home", "house"] {
+        let found = try await mirror.engine.edits.perform { (batch) throws(SyncError) in
+          try batch.record(RecordID(type: "labels", key: key))?.id.key
+        }
+        #expect(found == name.lowercased())
+      }
+    }
+  }
+
+  /// Another client changes another member before the edit arrives, which is the later write.
+  @Test func meetsTheChangeOfAnother() async throws {
+    let mirror = try await mirror()
+    try await mirror.write("labels", "home", ["slug": "house"])
+    mirror.server.state.withLock { state in
+      state.records["labels/home"] = try? FieldMap(
+        Payload(Array(#"{"slug":"home","name":"Home","color":"red"}"#.utf8)[...]))
+    }
+    for _ in 1...3 { _ = try await mirror.sync() }
+    #expect(mirror.server.records("labels") == ["house": #"{"slug":"house","name":"Home","color":"blue"}"#])
+    #expect(mirror.here("labels") == mirror.server.records("labels"))
+    #expect(mirror.here("notes") == ["1": #"{"id":"1","label":"house"}"#])
+  }
+
+  @Test func waitsWhereAServerKeepsTheFormerKey() async throws {
+    let mirror = try await mirror()
+    mirror.server.state.withLock { $0.keepsKeys = true }
+    try await mirror.write("labels", "home", ["slug": "house"])
+    _ = try await mirror.sync()
+    _ = try await mirror.sync()
+    #expect(try await mirror.engine.edits.waiting("labels").count == 1)
+    #expect(mirror.here("labels").keys.sorted() == ["home"])
+  }
+}
