@@ -96,7 +96,7 @@ extension SyncEngine {
   public func forget(records ids: [RecordID]) async throws(SyncError) -> [OutboxEntry] {
     for id in ids { _ = try schema.entity(id.type, during: "forgetting \(id)") }
     let now = environment.clock.timestamp
-    return try await forgetting { (oblivion) throws(SyncError) in
+    return try await forgetting { [schema] (oblivion) throws(SyncError) in
       let ids = try ids.map { (id) throws(SyncError) in try oblivion.transaction.current(id) }
       let edits = try oblivion.transaction.outbox(for: ids)
       try oblivion.transaction.breakGroups(of: edits.map(\.id), isForgotten: true, at: now)
@@ -105,7 +105,14 @@ extension SyncEngine {
       try oblivion.transaction.release(withheld.map(\.key))
       try oblivion.forgetValues(of: ids)
       let live = zip(ids, try oblivion.transaction.records(withIDs: ids)).compactMap(\.1)
-      try oblivion.transaction.delete(live.map { Tombstone(id: $0.id, version: $0.version) })
+      let unsent = Oblivion.neverSent(edits)
+      try oblivion.transaction.delete(
+        live.map { record in
+          let isOfNoRemote = unsent.contains(record.id) || schema[record.id.type]?.access == .local
+          return Tombstone(
+            id: record.id,
+            version: isOfNoRemote && record.version == .unversioned ? .ofNoRemote : record.version)
+        })
       if let id = try oblivion.transaction.referenced(among: live.map(\.id)).min() {
         throw SyncError(
           .invalidEdit, during: "forgetting \(id)", "Records of the store refer to it. Forget them too.")
@@ -157,9 +164,14 @@ private struct Oblivion {
     try forgetWithheld(of: type)
     try forgetConflicts(of: type)
     try forgetValues(of: type)
-    try forgetRecords(of: type)
+    try forgetRecords(of: type, neverSent: Self.neverSent(edits))
     try beginEpoch(of: type)
     return edits
+  }
+
+  /// The records that the remote cannot have, as their insertions were never sent.
+  static func neverSent(_ edits: [OutboxEntry]) -> Set<RecordID> {
+    Set(edits.filter { $0.base == .none && $0.sent == nil }.map(\.id))
   }
 
   func run() throws(SyncError) -> [OutboxEntry] {
@@ -192,12 +204,19 @@ private struct Oblivion {
     while let entries = try portions.next() { try transaction.release(entries.map(\.key)) }
   }
 
-  private func forgetRecords(of type: RecordType) throws(SyncError) {
+  private func forgetRecords(of type: RecordType, neverSent: Set<RecordID>) throws(SyncError) {
+    let isLocal = try transaction.registeredEntities().contains { $0.type == type && $0.access == .local }
     var portions = transaction.portions(rows: type)
     while let rows = try portions.next() {
       // Most rows of deleted records stay as they are.
       let changed = rows.filter { $0.record != nil || $0.version == .unversioned }
-      if !changed.isEmpty { try transaction.delete(changed.map(FormerAccount.remnant)) }
+      if changed.isEmpty { continue }
+      try transaction.delete(
+        changed.map { row in
+          let isOfNoRemote = isLocal || neverSent.contains(row.id)
+          return isOfNoRemote && row.version == .unversioned
+            ? Tombstone(id: row.id, version: .ofNoRemote) : FormerAccount.remnant(of: row)
+        })
     }
   }
 
@@ -287,11 +306,15 @@ struct FormerAccount {
   static func left(
     _ state: StoredState, of type: RecordType, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Bool {
-    guard state.isDeleted, state.version != .unversioned, let epoch = try snapshot.value(of: key(type)) else {
-      return false
-    }
-    return state.version.epoch <= epoch
+    guard state.isDeleted, state.version != .unversioned else { return false }
+    if state.version == .ofNoRemote { return true }
+    return try snapshot.value(of: key(type)).map { state.version.epoch <= $0 } ?? false
   }
+}
+
+extension Version {
+  /// The version of a forgotten record that no remote had: it may be made here as if it had never been.
+  fileprivate static let ofNoRemote = Version(epoch: -1, modifiedAt: Timestamp(microseconds: 0))
 }
 
 extension StoreSnapshot {

@@ -71,6 +71,27 @@ struct SeedTests {
     #expect(world.there().count == 1 && world.here() == world.there())
   }
 
+  /// The remote never had them, so that no listing brings them back.
+  @Test(arguments: [true, false], [Entity.Access.readWrite, .local])
+  func areWantedAgainWhereTheyWereForgotten(isOne: Bool, _ access: Entity.Access) async throws {
+    let world = try await PushWorld([Entity("meters", access: access)])
+    for _ in 0..<2 {
+      #expect(try await world.engine.edits.seed(Setting(theme: "light"), key: "main"))
+      if isOne {
+        try await world.engine.forget(records: [RecordID(type: "meters", key: "main")])
+      } else {
+        try await world.engine.forget(["meters"])
+      }
+      #expect(world.here().isEmpty)
+      _ = try await world.engine.sync()
+    }
+    #expect(try await world.engine.edits.seed(Setting(theme: "light"), key: "main"))
+    #expect(try await !world.engine.edits.seed(Setting(theme: "light"), key: "main"))
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.here() == ["main": #"{"theme":"light"}"#])
+    #expect(world.there() == (access == .local ? [:] : world.here()))
+  }
+
   /// Whatever the next push sends, they are not among it.
   @Test func tellThatTheyWaitForTheFirstPull() async throws {
     let world = try await PushWorld([PushWorld.meters, PushWorld.readings])
