@@ -191,7 +191,8 @@ extension StoredDeclarations {
 
   /// Registers a schema with a store, and makes its declarations those that decide.
   ///
-  /// Records that were made while their type was ``Entity/Access/local`` become insertions with it.
+  /// Records that were made while their type was ``Entity/Access/local`` become insertions with it, or
+  /// drafts if the type is ``Entity/Access/readOnly`` now. A listing would otherwise remove them.
   ///
   /// - Parameter schema: The types, with the traits of their remote.
   static func register(
@@ -229,7 +230,7 @@ extension StoredDeclarations {
         try RebuildProgress.forget(for: type, in: transaction)
       }
       let formerlyLocal = schema.entities.filter {
-        $0.access == .readWrite && before.known($0.type)?.shape.isLocal ?? false
+        $0.access != .local && before.known($0.type)?.shape.isLocal ?? false
       }
       if isOvertaken || formerlyLocal.isEmpty { return }
       var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)

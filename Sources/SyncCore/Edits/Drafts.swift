@@ -41,7 +41,7 @@ extension EditBatch {
         .invalidEdit, during: "keeping a draft of \(id)",
         "It has no pending edit, or one that may have reached the remote.")
     }
-    entry.state = .refused(reason: OutboxEntry.draft, at: writer.now)
+    entry.keepBack(at: writer.now)
     try transaction.queue([entry])
     writer.changed.insert(id)
   }
@@ -57,7 +57,10 @@ extension EditBatch {
 }
 
 extension OutboxEntry {
-  fileprivate static let draft = "The app keeps the edit as a draft."
+  private static let draft = "The app keeps the edit as a draft."
+
+  /// Makes the edit a draft.
+  mutating func keepBack(at now: Timestamp) { state = .refused(reason: Self.draft, at: now) }
 
   /// Whether the app keeps the edit back.
   var isDraft: Bool { if case .refused(Self.draft, _) = state { true } else { false } }

@@ -283,7 +283,10 @@ struct EditWriter {
         stamp.physical = stamp.physical + .microseconds(1)
         let content = Edit.Content.upsert(record.payload, schemaVersion: record.schemaVersion)
         let edit = Edit(content.stamped(stamp, by: entity), stamp: stamp)
-        batch.add(OutboxEntry(id: record.id, edit: edit, base: .none), entity)
+        var entry = OutboxEntry(id: record.id, edit: edit, base: .none)
+        // The app declares that it sends nothing of the type.
+        if entity.access == .readOnly { entry.keepBack(at: now) }
+        batch.add(entry, entity)
       }
       try write(batch)
     }

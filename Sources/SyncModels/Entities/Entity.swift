@@ -84,7 +84,8 @@ public struct Entity: Hashable, Sendable, Codable {
     /// A sync neither pulls nor pushes the type. Records of other types cannot refer to it by an
     /// ordered reference, as the remote would lack the target. Once the type is declared as
     /// ``readWrite``, the records that were made meanwhile are pushed as insertions, earlier than every
-    /// edit. Edits of records that the remote has, from before, are pushed then too.
+    /// edit. Edits of records that the remote has, from before, are pushed then too. Once it is declared
+    /// as ``readOnly``, those records become drafts, which the app releases or discards.
     case local
   }
 

@@ -98,6 +98,24 @@ struct AccessTests {
     #expect(try await engine.edits.pending("meters").isEmpty)
   }
 
+  /// A listing would remove them, and a push send what the app declares as read-only.
+  @Test func theRecordsOfALocalTypeThatBecomesReadOnlyAreDrafts() async throws {
+    let world = try await world(.local)
+    for key in ["m", "n", "o"] { try await world.write("meters", key) }
+    world.remote.upsert("meters", "n", #"{"name":7}"#)
+    let engine = try await engine([Entity("meters", access: .readOnly)], in: world)
+    for _ in 1...2 { _ = try await engine.sync() }
+    #expect(world.there() == ["n": #"{"name":7}"#])
+    #expect(world.here() == ["m": #"{"name":1}"#, "n": #"{"name":7}"#, "o": #"{"name":1}"#])
+    #expect(try await engine.edits.conflicts().map(\.id.key) == ["n"])
+    let waiting = try await engine.edits.waiting("meters")
+    #expect(waiting.map(\.entry.id.key) == ["m", "o"] && waiting.allSatisfy { $0.wait == .release })
+    try await engine.edits.release(id)
+    try await engine.edits.discard(RecordID(type: "meters", key: "o"))
+    _ = try await engine.sync()
+    #expect(world.here() == ["m": #"{"name":1}"#, "n": #"{"name":7}"#] && world.here() == world.there())
+  }
+
   /// Otherwise the device that is updated last would win over what the others have changed since.
   @Test func theRecordsOfAFormerlyLocalTypeAreEarlierThanEdits() async throws {
     let keyed = { (access) in Entity("meters", naturalKey: NaturalKey("mac"), access: access) }
