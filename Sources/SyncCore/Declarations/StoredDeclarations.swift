@@ -254,6 +254,13 @@ extension StoreSnapshot {
     try value(of: StoredDeclarations.undeclared) ?? []
   }
 
+  /// The types whose edits are not pushed: the app declares them no more, or as local.
+  func unpushedTypes() throws(SyncError) -> Set<RecordType> {
+    Set(
+      try StoredDeclarations.load(from: self).types.filter { !$0.isDeclared || $0.shape.isLocal ?? false }
+        .map(\.type))
+  }
+
   /// Whether no type of a schema was registered with another declaration since.
   fileprivate func hasRegistered(_ schema: SyncSchema) throws(SyncError) -> Bool {
     try registeredEntities().allSatisfy { entity in

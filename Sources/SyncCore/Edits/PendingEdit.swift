@@ -167,12 +167,12 @@ extension PendingEdit {
     of entries: [OutboxEntry], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID: [RecordID]] {
     guard try snapshot.hasAtomicGroups() else { return [:] }
-    let undeclared = Set(try snapshot.undeclaredTypes())
+    let unpushed = try snapshot.unpushedTypes()
     var companions: [RecordID: [RecordID]] = [:]
     for entry in entries {
       guard let group = try snapshot.atomicGroup(of: entry.id) else { continue }
       let kept = try snapshot.outbox(for: group.members).filter {
-        $0.state != .waiting || undeclared.contains($0.id.type)
+        $0.state != .waiting || unpushed.contains($0.id.type)
       }.map(\.id)
       if !kept.isEmpty { companions[entry.id] = kept }
     }

@@ -42,7 +42,9 @@ struct GroupCandidates {
   }
 
   private func place(of type: RecordType, _ stage: PushPortion.Stage) -> Place? {
-    guard let rank = schema.entities.firstIndex(where: { $0.type == type }) else { return nil }
+    guard let rank = schema.entities.firstIndex(where: { $0.type == type && $0.access != .local }) else {
+      return nil
+    }
     return stage == .upserts ? Place(stage: 0, rank: rank) : Place(stage: 1, rank: -rank)
   }
 

@@ -245,6 +245,38 @@ struct AtomicGroupTests {
     #expect(try await world.engine.sync().pushed.accepted == 2)
   }
 
+  /// Sent without that edit it would not be whole, and sent with it, a local record would leave the store.
+  @Test(arguments: [true, false])
+  func tellsThatItWaitsForAnEditOfATypeThatIsLocalByNow(isLocalLast: Bool) async throws {
+    let world = try await PushWorld([PushWorld.meters, Entity("folders")])
+    let folder = RecordID(type: "folders", key: "f")
+    try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
+      try Self.set(Self.new, ["slot": "1"], in: &batch)
+      try Self.set(folder, ["name": "1"], in: &batch)
+    }
+    let (local, other) = isLocalLast ? (folder, Self.new) : (Self.new, folder)
+    let entities = { (access: Entity.Access) in
+      ["meters", "folders"].map { Entity($0, access: $0 == local.type ? access : .readWrite) }
+    }
+    func made(_ access: Entity.Access) async throws -> SyncEngine {
+      try await SyncEngine(
+        schema: SyncSchema(entities(access)), store: world.store, source: world.remote, sink: world.remote,
+        clock: world.clock)
+    }
+    let engine = try await made(.local)
+    for _ in 1...2 { _ = try await engine.sync() }
+    #expect(world.there().isEmpty && world.there("folders").isEmpty)
+    #expect(world.here().count == 1 && world.here("folders").count == 1)
+    let waiting = try await engine.edits.waiting(other.type)
+    #expect(waiting.map(\.kind) == [.records] && waiting.allSatisfy { !$0.isSentWithNextPush })
+    guard case .records([local], _)? = waiting.first?.wait else {
+      Issue.record("\(waiting.map(\.wait))")
+      return
+    }
+    _ = try await made(.readWrite).sync()
+    #expect(world.there() == ["new": #"{"slot":1}"#] && world.there("folders") == ["f": #"{"name":1}"#])
+  }
+
   @Test func isRefusedAtOnceWithoutARemoteThatAppliesGroups() async throws {
     let worlds = [
       try await world(configure: { $0.appliesGroups = false }),
