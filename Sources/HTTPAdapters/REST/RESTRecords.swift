@@ -33,7 +33,10 @@ struct RESTRecords: Sendable {
     }
     let response = try await session.send(
       "GET", address, headers: try await requests.headers(Self.fresh), during: operation)
-    if response.status == 404 || response.status == 410 { return nil }
+    if response.status == 404 || response.status == 410 {
+      try await demandList(besides: response, during: operation)
+      return nil
+    }
     guard response.status == 200 else {
       throw HTTPFailure.status(response, during: operation, awaited: "an answer to a request for a record")
     }
@@ -56,6 +59,26 @@ struct RESTRecords: Sendable {
         "The record at \(requests.collection.place("item")) has another key than was asked for.")
     }
     return copy
+  }
+
+  /// Demands that the list of the type is there, if an answer without a record is a page for people.
+  ///
+  /// Some APIs answer so, and so does a proxy while they are away.
+  private func demandList(besides response: HTTPResponse, during operation: String) async throws(SyncError) {
+    let beginning = HTTPFailure.beginning(of: response)
+    // A list under another record may be gone with that one.
+    guard !beginning.isEmpty, requests.collection.under == nil else { return }
+    let call = requests.first(nil, limit: requests.size(1))
+    var headers = try await requests.headers(Self.fresh)
+    if requests.collection.request != nil { headers["Content-Type"] = "application/json" }
+    let list = try await session.send(
+      requests.collection.request?.method ?? "GET", call.address, headers: headers, body: call.body,
+      repeatsSafely: true, mayBeCompressed: true, during: operation)
+    if (try? RESTAnswer(list, of: requests.collection, during: operation)) != nil { return }
+    throw SyncError(
+      .remoteUnavailable, during: operation,
+      "The server answered \(response.status) to a request for a record\(beginning). It has no list either, so it does not tell whether the record is gone."
+    )
   }
 
   /// Whether a list would show a record, of which the description may select some.

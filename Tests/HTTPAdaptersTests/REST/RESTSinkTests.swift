@@ -230,6 +230,26 @@ struct RESTSinkTests {
     }
   }
 
+  /// A proxy answers with a page for people while the API is away, and some APIs where a record is gone.
+  @Test(arguments: [nil, stored.replacing("A", with: "E")])
+  func aPageForPeopleIsNoDeletionWhereTheListIsAwayToo(_ edit: String?) async throws {
+    let page = HTTPResponse(
+      status: 404, headers: ["Content-Type": "text/html"], body: Array("<h1>No such site</h1>".utf8))
+    await #expect {
+      _ = try await Self.push(edit, answered: page, page)
+    } throws: { error in
+      let error = error as? SyncError
+      return error?.code == .remoteUnavailable && error?.message.contains("No such site") == true
+    }
+    let (outcome, requests) = try await Self.push(edit, answered: page, Self.answer("[]"))
+    #expect(requests.map(\.address.path) == ["/v1/items/a", "/v1/items"])
+    switch outcome {
+    case .accepted(.tombstone)?: #expect(edit == nil)
+    case .conflict(nil)?: #expect(edit != nil)
+    default: Issue.record("\(String(describing: outcome))")
+    }
+  }
+
   /// Without a path of single records, nothing tells whether the record is still there.
   @Test func aDeletionIsSentWhereNoRecordCanBeLookedAt() async throws {
     let transport = ScriptedTransport(Self.answer("", status: 204))
