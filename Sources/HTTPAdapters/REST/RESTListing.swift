@@ -163,6 +163,11 @@ struct RESTListing: Sendable {
       return try await ended([], bookmark)
     case 400 where isRecent(bookmark), 422 where isRecent(bookmark): throw refusal(bookmark, asked.response)
     case 400, 404, 410, 422: return .reset(.pageTokenExpired)
+    // The page before has named this one, and only a body says what follows.
+    case 204 where collection.namesNextInBody && bookmark.total.map { bookmark.rows < $0 } ?? true:
+      var error = refusal(bookmark, asked.response)
+      error.code = .invalidResponse
+      throw error
     default: break
     }
     let answer = try RESTAnswer(asked.response, of: collection, during: operation)

@@ -324,6 +324,14 @@ extension RESTAPI.Collection {
     }
   }
 
+  /// Whether the body of a page says where the next one is.
+  var namesNextInBody: Bool {
+    switch paging {
+    case .next, .cursor: true
+    case .link, .cursorHeader, .after, .page, .offset, nil: false
+    }
+  }
+
   /// Whether one parameter is both the cursor and the token, as in the changes of CouchDB.
   var cursorIsToken: Bool {
     if case .cursor(_, let name)? = paging, case .token(_, name)? = delta { true } else { false }

@@ -260,6 +260,28 @@ struct RESTStoryTests {
     }
   }
 
+  /// The page before it has named a page, and an answer without a body does not say what follows.
+  @Test(arguments: [#"{"cursor":"/next","parameter":"c"}"#, #"{"next":"/link"}"#], [true, false])
+  func anAnswerWithoutABodyEndsNoListWhoseBodyLeadsOn(_ paging: String, hasTotal: Bool) async throws {
+    let isCut = Mutex(true)
+    let transport = Answers { request in
+      let total = hasTotal ? #","total":1"# : ""
+      if request.address.query == nil {
+        return Self.json(#"{"data":[{"id":1}],"next":"z","link":"?c=z"\#(total)}"#)
+      }
+      if isCut.withLock({ $0 }) { return HTTPResponse(status: 204) }
+      return Self.json(#"{"data":[{"id":2}],"next":null,"link":null}"#)
+    }
+    let mirror = try await Mirror(
+      #""paging":\#(paging)\#(hasTotal ? #","total":"/total""# : "")"#, transport)
+    let told = try await mirror.sync()
+    #expect(hasTotal ? told == nil : told?.contains("204") == true, "\(told ?? "")")
+    if hasTotal { return }
+    isCut.withLock { $0 = false }
+    #expect(try await mirror.sync() == nil)
+    #expect(mirror.keys == ["1", "2"])
+  }
+
   /// What moved in one of several lists may be missing, whatever the lists after it show.
   @Test(arguments: [#"{"offset":"o"}"#, #"{"page":"p"}"#])
   func aListThatMovedIsReadAgainWhereOthersFollow(_ paging: String) async throws {
