@@ -38,6 +38,12 @@ package final class ServerNotices: Sendable {
     let pause = max(RequestedPause.backoff(in: response) ?? .zero, asked ?? .zero)
     self.pause(for: pause)
     if let alert = response.headers["Alert"] { tell(alert) }
+    // Words may be about something else.
+    if let asked, response.status == 403 {
+      tell(
+        "The server answered 403, which is taken for a limit of requests\(HTTPFailure.words(of: response)). Nothing is sent for \(asked.components.seconds) s."
+      )
+    }
   }
 
   /// Passes a message on, unless it was the last one.

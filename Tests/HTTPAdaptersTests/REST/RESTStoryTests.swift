@@ -310,6 +310,16 @@ struct RESTStoryTests {
     #expect(mirror.keys == ["1", "2", "3", "4", "5", "6"])
   }
 
+  /// The words of an answer may be about something else, and no one knows why nothing is sent.
+  @Test func aRefusalThatIsTakenForALimitIsTold() async throws {
+    let transport = Answers { _ in
+      HTTPResponse(status: 403, body: Array(#"{"message":"You may not edit the rate limit."}"#.utf8))
+    }
+    let mirror = try await Mirror(#""id":"/id""#, transport)
+    await #expect(throws: SyncError.self) { _ = try await mirror.sync() }
+    #expect(mirror.told.all.contains { $0.contains("edit the rate limit") }, "\(mirror.told.all)")
+  }
+
   // MARK: Parts
 
   /// A slash in a key would be another path, and one that is encoded leads nowhere on most servers.
