@@ -59,9 +59,9 @@ struct SourceExchange: SyncPhase {
     try transaction.setCheckpoint(Checkpoint(scope: scope), for: entity.type)
   }
 
-  /// Removes the bases that are another remote's copies from edits.
+  /// Makes the bases that are another remote's copies those of edits of bundled records.
   ///
-  /// Deletions of those copies are dropped. The edits that were sent to the other remote, and its
+  /// The remote may have the same records, and must not make them again. Deletions of those copies are dropped. The edits that were sent to the other remote, and its
   /// answers, are forgotten too.
   ///
   /// - Returns: Whether there were any.
@@ -74,7 +74,7 @@ struct SourceExchange: SyncPhase {
     var (queue, moot): ([OutboxEntry], [OutboxEntry]) = ([], [])
     var rows: [Record] = []
     for var entry in foreign {
-      (entry.base, entry.sent, entry.state, entry.attempts) = (.none, nil, .waiting, 0)
+      (entry.base, entry.sent, entry.state, entry.attempts) = (entry.bundledBase, nil, .waiting, 0)
       if case .live(let record) = entry.row(of: entity) { rows.append(record) }
       if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
     }
@@ -110,6 +110,15 @@ struct SourceExchange: SyncPhase {
   }
 
   private static func key(_ type: RecordType) -> ValueKey<Int64> { ValueKey(.sourceEpochs, type.rawValue) }
+}
+
+extension OutboxEntry {
+  /// The base as a copy that no remote has reported; none for a deletion.
+  fileprivate var bundledBase: Base {
+    guard edit.content != .deletion, var copy = base.record else { return .none }
+    (copy.version, copy.entityTag) = (.unversioned, nil)
+    return .copy(copy)
+  }
 }
 
 extension Version {

@@ -55,6 +55,25 @@ struct OtherSourceTests {
     #expect(try await exchange.engine.edits.pending("meters").isEmpty)
   }
 
+  /// The same records under another address, where new ones get keys of the remote's own.
+  @Test func areNotMadeAgainByARemoteThatGivesKeys() async throws {
+    let first = try await PushWorld([Self.meters]) { $0.assignsKeys = true }
+    first.remote.upsert("meters", "m1", #"{"name":0}"#)
+    _ = try await first.engine.sync()
+    var configuration = InMemoryRemote.Configuration.privateZone
+    configuration.assignsKeys = true
+    let other = InMemoryRemote(identity: "another", configuration: configuration, clock: first.clock)
+    other.upsert("meters", "m1", #"{"name":0}"#)
+    try await first.write("meters", "m1")
+    let engine = try await SyncEngine(
+      schema: first.engine.schema, store: first.store, source: other, sink: other, clock: first.clock,
+      random: RepeatedNumber())
+    for _ in 1...2 { _ = try await engine.sync() }
+    #expect(other.records(of: "meters").map(\.key) == ["m1"])
+    #expect(first.here() == ["m1": #"{"name":1}"#])
+    #expect(try await engine.edits.pending("meters").isEmpty)
+  }
+
   /// Rows that have not been listed again still belong to the old remote.
   @Test func alsoWhereTheyAreMadeBeforeItIsListed() async throws {
     let exchange = try await Exchange()
