@@ -103,7 +103,9 @@ struct PushSettlement: Sendable {
         if let remoteState {
           met.append(remoteState)
           // Another replica has written what the remote has, even if it equals the edit.
-          if answer.isFirstAttempt, entry.sent == answer.entry.sent { kept.withdraw(entry) }
+          if answer.isFirstAttempt, entry.sent == answer.entry.sent {
+            kept.withdraw(entry.onServed(remoteState))
+          }
         } else if entry.base == .none {
           // The remote refuses the creation, and reports no record that is in the way.
           kept.keep(entry, as: .postponed(until: now + pause(nil, entry)))
@@ -151,6 +153,21 @@ struct PushSettlement: Sendable {
   /// Returns the pause of a postponed edit: as the remote asks, up to the longest one.
   private func pause(_ asked: Duration?, _ entry: OutboxEntry) -> Duration {
     min(asked ?? retry.ceiling(afterFailures: max(1, entry.attempts)), Postponement.longest)
+  }
+}
+
+extension OutboxEntry {
+  /// Returns a rebuild's deletion of a bundled record, on the remote's copy if that has all of the bundled one.
+  ///
+  /// The pull before has brought no change of the record. The remote may have added members of its own
+  /// to it, which a bundle lacks.
+  fileprivate func onServed(_ remoteState: RemoteState) -> OutboxEntry {
+    guard loser != nil, let bundled = base.record, bundled.version == .unversioned,
+      remoteState.fulfils(.upsert(bundled.payload, schemaVersion: bundled.schemaVersion), on: .none)
+    else { return self }
+    var entry = self
+    entry.base = remoteState.base
+    return entry
   }
 }
 

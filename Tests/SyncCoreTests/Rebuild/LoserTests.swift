@@ -369,4 +369,26 @@ struct LoserTests {
     #expect(fresh.there().count == 1)
     #expect(try await fresh.outbox().isEmpty)
   }
+
+  /// A remote may add a member of its own to what it serves, which a bundle lacks.
+  @Test func goAtOnceWhereTheBundleLacksAMemberOfTheRemote() async throws {
+    let made = try await PushWorld(Self.entities)
+    for key in ["a", "b"] { made.remote.upsert("meters", key, #"{"id":"\#(key)","mac":"1","views":7}"#) }
+    _ = try await made.engine.sync()
+    let checkpoint = try await made.store.read { (snapshot) throws(SyncError) in
+      try snapshot.checkpoint(for: "meters")
+    }
+    let token = try #require(checkpoint?.committed?.rawValue)
+    let records = #"{"id":"a","mac":"1"},{"id":"b","mac":"1"}"#
+    let bundle = #"{"format":1,"types":{"meters":{"token":"\#(token)","records":[\#(records)]}}}"#
+    let fresh = try await PushWorld(Self.entities, name: "b", beside: made)
+    _ = try await Bootstrap(Array(bundle.utf8), layout: RecordLayout()).load(
+      into: fresh.store, schema: fresh.engine.schema, source: fresh.remote, clock: fresh.clock)
+    _ = try await fresh.engine.sync()
+    try await fresh.engine.rebuildDuplicates(of: "meters", version: 1)
+    for _ in 0..<2 { _ = try await fresh.engine.sync() }
+    #expect(fresh.there().count == 1)
+    #expect(try await fresh.outbox().isEmpty)
+    #expect(try await fresh.engine.edits.conflicts().isEmpty)
+  }
 }
