@@ -74,6 +74,18 @@ extension StoreTransaction {
     }
   }
 
+  /// Gives the places of a rebuild's losers in their groups to the winner, as it has inherited their edits.
+  ///
+  /// A deletion that waits for the winner would otherwise keep the winner waiting for it. An edit that
+  /// may have arrived keeps its place until its answer.
+  func passOnPlaces(of losers: [OutboxEntry], to winner: RecordID) throws(SyncError) {
+    guard !losers.isEmpty, try hasAtomicGroups() else { return }
+    for loser in losers where try atomicGroup(of: loser.id) != nil {
+      try joinAtomically([winner, loser.id])
+      if loser.sent == nil { try leaveGroups([loser.id]) }
+    }
+  }
+
   /// Refuses the other edits of groups in which the remote has won over an edit, or the app has forgotten one.
   ///
   /// They would otherwise be applied without it. The app decides what becomes of them.

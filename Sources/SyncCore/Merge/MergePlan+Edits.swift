@@ -85,7 +85,11 @@ struct SettledEdits {
   private var (over, lost): ([RecordID], [RecordID]) = ([], [])
 
   mutating func note(_ settlement: EditSettlement, of id: RecordID) {
-    if settlement.entry != nil { return }
+    if let entry = settlement.entry {
+      // Of a rebuild's deletion, only what was sent before belonged to a group.
+      if entry.loser != nil, entry.sent == nil { over.append(id) }
+      return
+    }
     if settlement.conflict?.winner == .remote { lost.append(id) } else { over.append(id) }
   }
 

@@ -184,6 +184,10 @@ struct Collapse: Sendable {
         }
       }
       try writer.edit(changes, pending: plan.pending)
+      for election in plan.elections {
+        let edited = election.losers.compactMap { plan.pending[$0.id] }
+        try transaction.passOnPlaces(of: edited, to: election.winner.id)
+      }
       try ExpiringValues.move(
         plan.elections.flatMap { election in election.losers.map { ($0.id, election.winner.id) } },
         in: transaction)

@@ -171,6 +171,28 @@ struct AtomicGroupTests {
     #expect(world.there() == world.here())
   }
 
+  /// A rebuild deletes a record of the group for another one, which has inherited its edit.
+  @Test(arguments: [true, false]) func hasTheWinnerInThePlaceOfALoser(isWinnerOfGroup: Bool) async throws {
+    let meters = Entity("meters", naturalKey: NaturalKey("mac"))
+    let world = try await PushWorld([meters, PushWorld.readings])
+    for key in ["old", "new"] { world.remote.upsert("meters", key, #"{"mac":"1"}"#) }
+    world.remote.upsert("readings", "r1", #"{"meter":"new"}"#)
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(1))
+    try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
+      try Self.set(Self.old, ["slot": "1"], in: &batch)
+      try Self.set(Self.reading, ["value": "1"], in: &batch)
+      if isWinnerOfGroup { try Self.set(Self.new, ["name": "1"], in: &batch) }
+    }
+    if !isWinnerOfGroup { try await world.write("meters", "new", ["name": "1"]) }
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(try await pending(world).isEmpty)
+    #expect(world.there() == world.here())
+    #expect(world.there().keys.sorted() == ["new"])
+    #expect(world.batches.map(Set.init).first == ["new", "r1"])
+  }
+
   @Test func letsEditsThatReferToItsRecordsFollowInTheSamePush() async throws {
     let world = try await world()
     world.clock.advance(by: .seconds(1))
