@@ -20,7 +20,11 @@ struct SourceExchange: SyncPhase {
     }
     if due.isEmpty { return .finished }
     try await session.write { (transaction) throws(SyncError) in
-      for (type, checkpoint) in due { try Self.begin(checkpoint, of: type, in: transaction) }
+      for (type, checkpoint) in due {
+        try Self.begin(checkpoint, of: type, in: transaction)
+        // What the former remote has refused is new to this one.
+        _ = try transaction.makeDue(type) { $0.isRefused && $0.sent == nil && !$0.isHeldByTheApp }
+      }
     }
     return .finished
   }

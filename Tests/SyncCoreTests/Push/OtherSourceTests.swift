@@ -125,6 +125,15 @@ struct OtherSourceTests {
     #expect(other.records(of: "readings").map(\.key) == ["r"])
   }
 
+  @Test func areNewToItWhereTheFirstRemoteHasRefusedThem() async throws {
+    let exchange = try await Exchange()
+    exchange.first.remote.rule(.refused(reason: "no"), on: "meters", "m3")
+    try await exchange.first.write("meters", "m3")
+    #expect(try await exchange.first.engine.sync().pushed.refused == 1)
+    #expect(try await exchange.engine.sync().pushed.accepted == 1)
+    #expect(exchange.there()["m3"] == #"{"name":1}"#)
+  }
+
   @Test func andThereAndBackAgain() async throws {
     let exchange = try await Exchange()
     try await exchange.first.write("meters", "m1")
