@@ -80,11 +80,17 @@ struct RecordMove {
     // A pull was faster than the answer. Only an edit that was made since is new there.
     guard isNewer else { return nil }
     if let other {
-      let theirs: RemoteState =
-        switch other.row(of: entity) {
-        case .live(let record): .copy(record)
-        case .deleted(let tombstone): .deletion(tombstone)
-        }
+      // That edit arrives now at the earliest. What its base tells is when that one arrived.
+      let theirs: RemoteState
+      switch other.row(of: entity) {
+      case .live(var record):
+        record.version.modifiedAt = context.now
+        theirs = .copy(record)
+      case .deleted(var tombstone):
+        tombstone.version.modifiedAt = context.now
+        tombstone.stamp = other.lastWrite
+        theirs = .deletion(tombstone)
+      }
       let settlement = settler.meeting(theirs, entry, isAnswer: true)
       if let conflict = settlement.conflict {
         try transaction.log([conflict])

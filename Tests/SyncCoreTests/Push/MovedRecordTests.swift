@@ -231,6 +231,30 @@ struct MovedRecordTests {
     #expect(try await world.outbox().isEmpty)
   }
 
+  /// A clock was a year ahead during the later edit.
+  @Test(arguments: [true, false])
+  func keepsTheLaterEditThatAWrongClockHasStamped(isDeletion: Bool) async throws {
+    let world = try await world()
+    try await world.write("meters", "mine", ["name": "1", "id": #""mine""#])
+    world.remote.behave(.loseAnswer(Self.outage), onNextPushes: 100)
+    _ = try? await world.engine.sync()
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    try await world.write("meters", "mine", ["name": "2"])
+    let now = world.clock.timestamp
+    world.clock.timestamp = now + .seconds(365 * 86_400)
+    if isDeletion {
+      try await world.delete("meters", "1")
+    } else {
+      try await world.write("meters", "1", ["name": "3"])
+    }
+    world.clock.timestamp = now + .seconds(2)
+    world.remote.takePushesWell()
+    for _ in 1...3 { _ = try await world.engine.sync() }
+    #expect(world.there() == (isDeletion ? [:] : ["1": #"{"id":"1","name":3}"#]))
+    #expect(world.here() == world.there())
+    #expect(try await world.engine.edits.conflicts().map(\.winner) == [.remote])
+  }
+
   /// A pull shows the record beside the one whose answer was lost, and a rebuild sees two of one name.
   @Test(arguments: [true, false]) func isNoDuplicateOfItself(isEdited: Bool) async throws {
     let world = try await PushWorld([Entity("meters", naturalKey: NaturalKey("name"))]) {
