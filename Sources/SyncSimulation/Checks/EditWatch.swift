@@ -18,7 +18,7 @@ final class EditWatch: Sendable {
     /// Deletions without effect, because the remote had no such record.
     var moot: [RecordID: EditStamp] = [:]
     /// The last writes of records that the remote has as a rebuild's edit left them.
-    var formerWrites: [RecordID: (version: Version, lastWrite: EditStamp)] = [:]
+    var formerWrites: [RecordID: (copy: Record, lastWrite: EditStamp)] = [:]
     /// Records with an edit that the app has given up. What was sent of it may be at the remote,
     /// without an owner.
     var givenUp: Set<RecordID> = []
@@ -294,7 +294,7 @@ final class EditWatch: Sendable {
         present != id || isSame(entry.edit.content.payload, record.payload),
         !hasVaried(entry.edit.content.payload, record.payload)
       {
-        state.withLock { $0.formerWrites[present] = (record.version, entry.lastWrite) }
+        state.withLock { $0.formerWrites[present] = (record, entry.lastWrite) }
       }
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
       // A reference that is changed in the same transaction gives the edit a later stamp.
@@ -493,7 +493,10 @@ final class EditWatch: Sendable {
     if let entry = view.outbox[record.id] { return entry.lastWrite }
     let taken = record.version.modifiedAt
     let former = state.withLock { $0.formerWrites[record.id] }
-    if let former, former.version == record.version { return former.lastWrite }
+    // A listing of a remote that was restored repeats it in another epoch.
+    if let former, former.copy.version == record.version || former.copy.payload == record.payload {
+      return former.lastWrite
+    }
     // No write is later than its arrival at the remote. A much later timestamp comes from a wrong
     // clock.
     let schema = incarnation.schema.synced(
