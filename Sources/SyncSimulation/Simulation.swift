@@ -22,15 +22,15 @@ public struct Simulation: Sendable {
   /// The possible hazards. Each world has a random part of them.
   public var hazards = Set(Hazard.allCases)
 
-  private var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
-  private var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
-  private var shows: @Sendable (RecordType) -> Condition? = { _ in nil }
+  private(set) var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
+  private(set) var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
+  private(set) var shows: @Sendable (RecordType) -> Condition? = { _ in nil }
   /// A flaw of one of the ports, introduced on purpose.
   var flaw: PortFlaw?
-  private var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
+  private(set) var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
   /// What the worlds have to show of that policy.
   private(set) var coverage: PolicyCoverage?
-  private var records: WorldRecords?
+  private(set) var records: WorldRecords?
 
   /// Creates a simulation of the library's own reference store and remote.
   public init() {
@@ -106,7 +106,8 @@ public struct Simulation: Sendable {
     return WorldShape(choices, allowing: possibleHazards, isSmall: false).hazards
   }
 
-  private var possibleHazards: Set<Hazard> {
+  /// The hazards that fit the worlds' records.
+  var possibleHazards: Set<Hazard> {
     records == nil ? hazards : hazards.subtracting(Hazard.ofBuiltInRecords)
   }
 
@@ -118,7 +119,7 @@ public struct Simulation: Sendable {
   ///     has their number. With 0 nothing fails.
   ///   - fault: The kind of the fault.
   public func run(seed: UInt64, fault: SweptFault, atCall call: Int) -> Outcome {
-    run(keepsTimeline: false, fault: FaultPlan.Single(call: call, kind: fault)) {
+    run(keepsTimeline: false, fault: Recording.Fault(call: call, kind: fault)) {
       Choices(seed: seed, trace: $0)
     }
   }
@@ -129,32 +130,27 @@ public struct Simulation: Sendable {
   ///   - recording: The choices of the world.
   ///   - keepsTimeline: Whether the outcome has a line for each event.
   public func replay(_ recording: Recording, keepsTimeline: Bool = false) -> Outcome {
-    let single = recording.fault.map { FaultPlan.Single(call: $0.call, kind: $0.kind) }
     var simulation = self
     simulation.hazards = recording.hazards ?? hazards
-    return simulation.run(keepsTimeline: keepsTimeline, fault: single) {
+    return simulation.run(keepsTimeline: keepsTimeline, fault: recording.fault) {
       Choices(script: recording.choices, trace: $0)
     }
   }
 
   private func run(
-    keepsTimeline: Bool, fault: FaultPlan.Single? = nil, _ choices: (Trace) -> Choices
+    keepsTimeline: Bool, fault: Recording.Fault? = nil, _ choices: (Trace) -> Choices
   ) -> Outcome {
     let trace = Trace(keepsEvents: keepsTimeline)
     let choices = choices(trace)
-    let plan = WorldPlan(
-      hazards: possibleHazards, fault: fault,
-      stores: stores, source: source, shows: shows, flaw: flaw, policy: policy, records: records)
     do throws(SyncError) {
-      let world = try World(plan, choices: choices, trace: trace)
+      let world = try World(of: self, fault: fault, choices: choices, trace: trace)
       world.run()
       return Outcome(
         violations: world.ledger.violations, sights: world.ledger.sights, decisions: world.ledger.decisions,
         hazards: world.shape.hazards,
         hash: trace.hash, steps: world.executor.steps, calls: world.faults.calls,
         recording: Recording(
-          choices: choices.made, fault: fault.map { Recording.Fault(call: $0.call, kind: $0.kind) },
-          version: LibraryVersion.current,
+          choices: choices.made, fault: fault, version: LibraryVersion.current,
           hazards: hazards == Set(Hazard.allCases) ? nil : hazards),
         timeline: trace.events.timeline, events: trace.events)
     } catch {
@@ -163,5 +159,33 @@ public struct Simulation: Sendable {
         sights: [:], hazards: [], hash: trace.hash, steps: 0, calls: 0,
         recording: Recording(choices: choices.made), timeline: trace.events.timeline, events: trace.events)
     }
+  }
+}
+
+/// Opens the store of one world's processes.
+///
+/// All processes have the same data. Each life of a process opens the store again.
+public struct StoreBench: Sendable {
+  let open: @Sendable () async throws(SyncError) -> any LocalStore
+  let close: @Sendable (any LocalStore) async -> Void
+  let discard: @Sendable () -> Void
+
+  /// Creates access to a world's store.
+  ///
+  /// All work must run on the calling task. A store that uses another thread makes runs differ, and
+  /// fails them.
+  ///
+  /// - Parameters:
+  ///   - open: Opens the store for a process that starts.
+  ///   - close: Closes the store for a process that ends or is killed.
+  ///   - discard: Deletes the data at the end of the world.
+  public init(
+    open: @escaping @Sendable () async throws(SyncError) -> any LocalStore,
+    close: @escaping @Sendable (any LocalStore) async -> Void = { _ in },
+    discard: @escaping @Sendable () -> Void = {}
+  ) {
+    self.open = open
+    self.close = close
+    self.discard = discard
   }
 }

@@ -539,3 +539,57 @@ final class EditWatch: Sendable {
   /// Whether an edit of a record was ever made here by a sighting.
   func isRecorded(_ id: RecordID) -> Bool { state.withLock { $0.sightings.contains(id) } }
 }
+
+extension EditWatch {
+  /// No withheld copy refers to a record that is deleted.
+  func checkReferrers(
+    to id: RecordID, _ kinds: Set<WithheldChange.Kind>, _ view: StoreView, _ incarnation: Incarnation
+  ) {
+    for entry in view.withheld.values where kinds.contains(entry.kind) {
+      guard case .upsert(let copy) = entry.change, copy.id != id,
+        let entity = incarnation.schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
+      else { continue }
+      let refers = zip(entity.fields, fields).contains { field, value in
+        value == .string(id.key)
+          && entity.references.contains {
+            // The app may delete what an unordered reference names.
+            $0.field == field && $0.target == id.type && (kinds.count > 1 || $0.isOrdered)
+          }
+      }
+      if refers {
+        ledger.report(
+          .references, "\(incarnation) deletes \(id), to which \(copy.id) refers, which is \(entry.kind)",
+          about: [id, copy.id])
+      }
+    }
+  }
+}
+
+/// Postponed edits that were not sent since, with the times at which they are due.
+///
+/// A sync may last until one is due. It may then send the edit as often as at first.
+private struct PostponedEdits {
+  private var times: [RecordID: Timestamp] = [:]
+  /// Edits that the app made due by another one.
+  private var edited: Set<RecordID> = []
+
+  /// Notes an edit's new state.
+  mutating func note(_ entry: OutboxEntry?) {
+    guard let entry, case .postponed(let until) = entry.state else { return }
+    times[entry.id] = until
+  }
+
+  /// Notes that the app has replaced an edit.
+  mutating func edited(_ entry: OutboxEntry?) {
+    guard let entry, case .postponed = entry.state else { return }
+    edited.insert(entry.id)
+  }
+
+  /// Whether one of some edits has become due, before they are sent.
+  mutating func haveBecomeDue(_ ids: [RecordID], at now: Timestamp) -> Bool {
+    let due = ids.filter { id in edited.contains(id) || times[id].map { $0 <= now } ?? false }
+    for id in due { times[id] = nil }
+    edited.subtract(due)
+    return !due.isEmpty
+  }
+}

@@ -1,15 +1,11 @@
+import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
 /// A source with a flaw.
-struct FlawedSource: RemoteRecordSource {
+struct FlawedSource: ForwardingSource {
   let base: any RemoteRecordSource
   let flaw: PortFlaw
-
-  var identity: String { base.identity }
-  var capabilities: SourceCapabilities { base.capabilities }
-  func capabilities(of type: RecordType) -> SourceCapabilities { base.capabilities(of: type) }
-  func query(for type: RecordType) -> String { base.query(for: type) }
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var page: RecordPage
@@ -42,14 +38,9 @@ struct FlawedSource: RemoteRecordSource {
 }
 
 /// A sink with a flaw.
-struct FlawedSink: RemoteRecordSink {
+struct FlawedSink: ForwardingSink {
   let base: any RemoteRecordSink
   let flaw: PortFlaw
-
-  var identity: String { base.identity }
-  var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
-  var appliesGroups: Bool { base.appliesGroups }
-  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema
@@ -78,12 +69,6 @@ struct FlawedSink: RemoteRecordSink {
     default:
       return try await base.push(changes, entities: entities)
     }
-  }
-
-  func push(
-    atomically changes: [OutgoingChange], entities: SyncSchema
-  ) async throws(SyncError) -> [PushOutcome] {
-    try await base.push(atomically: changes, entities: entities)
   }
 }
 

@@ -3,42 +3,25 @@ import SyncModels
 import SyncPorts
 
 /// A sink of a remote that stores and answers records in its own way.
-struct CapriciousSink: RemoteRecordSink {
+struct CapriciousSink: ForwardingSink {
   let base: any RemoteRecordSink
   let moods: Moods
   /// Whether the remote stores an odd name as the even one before it, and answers what was sent.
   let normalises: Bool
 
-  var identity: String { base.identity }
-  var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
-  var appliesGroups: Bool { base.appliesGroups }
-  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
-
-  func push(
-    _ changes: [OutgoingChange], entities: SyncSchema
-  ) async throws(SyncError) -> [PushOutcome] {
-    answers(try await base.push(changes.map(stored), entities: entities), to: changes, entities)
-  }
-
-  func push(
-    atomically changes: [OutgoingChange], entities: SyncSchema
-  ) async throws(SyncError) -> [PushOutcome] {
-    answers(try await base.push(atomically: changes.map(stored), entities: entities), to: changes, entities)
-  }
-
-  private func stored(_ change: OutgoingChange) -> OutgoingChange {
+  func sent(_ change: OutgoingChange) -> OutgoingChange {
     let plain = moods.plain(change)
     return normalises ? plain.normalised : plain
   }
 
-  private func answers(
+  func answers(
     _ outcomes: [PushOutcome], to changes: [OutgoingChange], _ entities: SyncSchema
   ) -> [PushOutcome] {
     zip(changes, outcomes).map { change, outcome in
       switch outcome {
       case .accepted(.upsert(var record)):
-        let (sent, form) = (moods.plain(change), stored(change))
-        if form != sent, record.payload == form.content.payload, let payload = sent.content.payload,
+        let (plain, form) = (moods.plain(change), sent(change))
+        if form != plain, record.payload == form.content.payload, let payload = plain.content.payload,
           let fields = try? entities[change.id.type]?.fields(of: payload)
         {
           moods.noteNormalised()

@@ -4,8 +4,8 @@ import SyncPorts
 import Synchronization
 
 /// A source whose answers do not keep their word, as those of some real remotes.
-final class CapriciousSource: RemoteRecordSource {
-  private let base: any RemoteRecordSource
+final class CapriciousSource: ForwardingSource {
+  let base: any RemoteRecordSource
   private let moods: Moods
   private let remote: InMemoryRemote
   /// What precedes each page, by its token.
@@ -22,12 +22,6 @@ final class CapriciousSource: RemoteRecordSource {
   init(base: any RemoteRecordSource, remote: InMemoryRemote, moods: Moods) {
     (self.base, self.remote, self.moods) = (base, remote, moods)
   }
-
-  var identity: String { base.identity }
-  var capabilities: SourceCapabilities { base.capabilities }
-  func capabilities(of type: RecordType) -> SourceCapabilities { base.capabilities(of: type) }
-  func query(for type: RecordType) -> String { base.query(for: type) }
-  func account() async throws(SyncError) -> RemoteAccount? { try await base.account() }
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var place = Place()

@@ -3,22 +3,16 @@ import Synchronization
 
 /// Decides the fault of each call: random within the hazards, or at one call.
 final class FaultPlan: Sendable {
-  /// One fault at one call, counted from 1 over all processes.
-  struct Single: Sendable {
-    var call: Int
-    var kind: SweptFault
-  }
-
   private struct State {
     var calls = 0
     var isCalm = false
   }
   private let state = Mutex(State())
   private let hazards: Set<Hazard>
-  private let single: Single?
+  private let single: Recording.Fault?
   private let choices: Choices
 
-  init(_ hazards: Set<Hazard>, single: Single?, choices: Choices) {
+  init(_ hazards: Set<Hazard>, single: Recording.Fault?, choices: Choices) {
     self.hazards = hazards
     self.single = single
     self.choices = choices

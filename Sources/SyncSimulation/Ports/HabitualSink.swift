@@ -3,7 +3,7 @@ import SyncModels
 import SyncPorts
 
 /// A sink with unusual behaviours that the port allows.
-struct HabitualSink: RemoteRecordSink {
+struct HabitualSink: ForwardingSink {
   let base: any RemoteRecordSink
   let remote: InMemoryRemote
   /// Whether outcomes of applied changes have the current remote state, even after later changes.
@@ -13,27 +13,7 @@ struct HabitualSink: RemoteRecordSink {
   /// Called between a change's effect and the answer.
   let meanwhile: @Sendable (RecordID) -> Void
 
-  var identity: String { remote.identity }
-  var keepsUnknownMembers: Bool { remote.keepsUnknownMembers }
-  func limits() async throws(SyncError) -> SinkLimits { try await remote.limits() }
-
-  func push(
-    _ changes: [OutgoingChange], entities: SyncSchema
-  ) async throws(SyncError) -> [PushOutcome] {
-    let spelled = respells ? changes.map(Self.respelled) : changes
-    return answers(try await base.push(spelled, entities: entities), to: changes, entities)
-  }
-
-  var appliesGroups: Bool { base.appliesGroups }
-
-  func push(
-    atomically changes: [OutgoingChange], entities: SyncSchema
-  ) async throws(SyncError) -> [PushOutcome] {
-    let spelled = respells ? changes.map(Self.respelled) : changes
-    return answers(try await base.push(atomically: spelled, entities: entities), to: changes, entities)
-  }
-
-  private func answers(
+  func answers(
     _ outcomes: [PushOutcome], to changes: [OutgoingChange], _ entities: SyncSchema
   ) -> [PushOutcome] {
     guard answersAsOfNow else { return outcomes }
@@ -50,12 +30,31 @@ struct HabitualSink: RemoteRecordSink {
   }
 
   /// The change with its name as `12.0` instead of `12`: the same number.
-  private static func respelled(_ change: OutgoingChange) -> OutgoingChange {
-    guard case .upsert(let payload, let schemaVersion) = change.content, var fields = try? FieldMap(payload),
+  func sent(_ change: OutgoingChange) -> OutgoingChange {
+    guard respells, case .upsert(let payload, let schemaVersion) = change.content,
+      var fields = try? FieldMap(payload),
       let name = fields["name"], name.allSatisfy({ (48...57).contains($0) })
     else { return change }
     var change = change
     fields["name"] = (Array(name) + Array(".0".utf8))[...]
+    change.content = .upsert(fields.payload, schemaVersion: schemaVersion)
+    return change
+  }
+}
+
+/// The sink of a remote that writes a member of leagues itself, the same at each push.
+struct AssigningSink: ForwardingSink {
+  let base: any RemoteRecordSink
+  let field: FieldName
+
+  var appliesGroups: Bool { false }
+
+  func sent(_ change: OutgoingChange) -> OutgoingChange {
+    guard change.id.type == "leagues", case .upsert(let payload, let schemaVersion) = change.content,
+      var fields = try? FieldMap(payload)
+    else { return change }
+    var change = change
+    fields[field] = Array("9".utf8)[...]
     change.content = .upsert(fields.payload, schemaVersion: schemaVersion)
     return change
   }

@@ -6,35 +6,30 @@ import SyncPorts
 /// The remote's sink for one process of a world.
 ///
 /// Requests fail, stall and kill the process, and all sent changes are checked.
-final class SimulatedSink: RemoteRecordSink {
-  private let sink: any RemoteRecordSink
+final class SimulatedSink: ForwardingSink {
+  let base: any RemoteRecordSink
   private let incarnation: Incarnation
 
-  init(_ sink: any RemoteRecordSink, of incarnation: Incarnation) {
-    self.sink = sink
+  init(_ base: any RemoteRecordSink, of incarnation: Incarnation) {
+    self.base = base
     self.incarnation = incarnation
   }
 
-  var identity: String { sink.identity }
-  var keepsUnknownMembers: Bool { sink.keepsUnknownMembers }
-
   func limits() async throws(SyncError) -> SinkLimits {
-    try await incarnation.around(.limits) { () async throws(SyncError) in try await sink.limits() }
+    try await incarnation.around(.limits) { () async throws(SyncError) in try await base.limits() }
   }
-
-  var appliesGroups: Bool { sink.appliesGroups }
 
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
-    try await push(changes) { (sink) throws(SyncError) in try await sink.push(changes, entities: entities) }
+    try await push(changes) { () throws(SyncError) in try await self.base.push(changes, entities: entities) }
   }
 
   func push(
     atomically changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
-    let outcomes = try await push(changes, isGroup: true) { (sink) throws(SyncError) in
-      try await sink.push(atomically: changes, entities: entities)
+    let outcomes = try await push(changes, isGroup: true) { () throws(SyncError) in
+      try await self.base.push(atomically: changes, entities: entities)
     }
     if outcomes.contains(where: { if case .accepted = $0 { true } else { false } }) {
       incarnation.world.ledger.saw(.groupApplied)
@@ -44,7 +39,7 @@ final class SimulatedSink: RemoteRecordSink {
 
   private func push(
     _ changes: [OutgoingChange], isGroup: Bool = false,
-    _ request: @escaping @Sendable (any RemoteRecordSink) async throws(SyncError) -> [PushOutcome]
+    _ request: @escaping @Sendable () async throws(SyncError) -> [PushOutcome]
   ) async throws(SyncError) -> [PushOutcome] {
     guard let type = changes.first?.id.type else { return [] }
     let (world, book) = (incarnation.world, incarnation.book)
@@ -74,7 +69,7 @@ final class SimulatedSink: RemoteRecordSink {
           incarnation.trace(as: .fault, "cannot push \(change.id): the sink throws")
           throw SyncError(.invalidResponse, during: "a push", "The gateway does not understand.")
         }
-        let outcomes = try await request(sink)
+        let outcomes = try await request()
         tell(changes, outcomes)
         return outcomes
       }

@@ -5,25 +5,20 @@ import SyncPorts
 /// The remote's source for one process of a world.
 ///
 /// Requests fail, stall and kill the process, pages are unusual, and all sent changes are stored.
-final class SimulatedSource: RemoteRecordSource {
-  private let source: any RemoteRecordSource
+final class SimulatedSource: ForwardingSource {
+  let base: any RemoteRecordSource
   private let remote: InMemoryRemote
   private let incarnation: Incarnation
 
-  init(_ source: any RemoteRecordSource, remote: InMemoryRemote, of incarnation: Incarnation) {
-    self.source = source
+  init(_ base: any RemoteRecordSource, remote: InMemoryRemote, of incarnation: Incarnation) {
+    self.base = base
     self.remote = remote
     self.incarnation = incarnation
   }
 
-  var identity: String { source.identity }
-  var capabilities: SourceCapabilities { source.capabilities }
-  func capabilities(of type: RecordType) -> SourceCapabilities { source.capabilities(of: type) }
-  func query(for type: RecordType) -> String { source.query(for: type) }
-
   func account() async throws(SyncError) -> RemoteAccount? {
     guard incarnation.world.shape.hazards.contains(.exchangedAccounts), incarnation.namedAccount == nil else {
-      return try await source.account()
+      return try await base.account()
     }
     return try await incarnation.around(.account) { () async throws(SyncError) in
       .named(incarnation.world.remotes.home.account)
@@ -54,7 +49,7 @@ final class SimulatedSource: RemoteRecordSource {
       let page = try await incarnation.around(.page) { () async throws(SyncError) -> RecordPage in
         if let page = oddPage(for: request) { return page }
         let (start, isLagging) = (world.edits.now, lag(behind: request))
-        let page = leaveOut(of: try await source.page(request), request)
+        let page = leaveOut(of: try await base.page(request), request)
         // A stopped process gets no answer from its remote either. After such a stop, a replica may
         // not lag behind the state before it. The same holds after a jump of the server's clock.
         guard !isLagging || world.edits.now < start + .seconds(3) else {
@@ -79,7 +74,7 @@ final class SimulatedSource: RemoteRecordSource {
           throw SyncError(
             .permissionDenied, during: "a lookup", "The remote refuses lookups of \(entity.type).")
         }
-        let changes = try await source.lookup(ids, of: entity)
+        let changes = try await base.lookup(ids, of: entity)
         world.watch.heard(changes)
         incarnation.trace(
           as: .page, "looks up \(Counted(ids.count, "record")) of \(entity.type)",

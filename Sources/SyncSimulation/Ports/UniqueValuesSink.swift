@@ -3,16 +3,14 @@ import SyncModels
 import SyncPorts
 
 /// The sink of a remote that refuses two teams with one badge.
-struct UniqueValuesSink: RemoteRecordSink {
+struct UniqueValuesSink: ForwardingSink {
   let base: any RemoteRecordSink
   let remote: InMemoryRemote
   let keys: AssignedKeys
 
   static let reason = "Another team has this badge."
 
-  var identity: String { base.identity }
-  var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
-  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+  var appliesGroups: Bool { false }
 
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema

@@ -1,4 +1,6 @@
+import InMemoryAdapters
 import SyncModels
+import SyncPorts
 import Synchronization
 
 /// The records that the app makes under keys of its own, and the keys that the remote gives them.
@@ -68,4 +70,18 @@ final class AssignedKeys: Sendable {
 
   /// Notes that the app sends an edit again that may have made its record.
   func sendsAgain(_ id: RecordID) { state.withLock { _ = $0.sentAgain.insert(id) } }
+}
+
+/// The sink of a remote that gives new records keys of its own, which are noted.
+struct KeyedSink: ForwardingSink {
+  let base: any RemoteRecordSink
+  /// Called with a change and the id of the record that it has made, before the answer can be lost.
+  let note: @Sendable (_ change: OutgoingChange, _ given: RecordID) -> Void
+
+  func answers(
+    _ outcomes: [PushOutcome], to changes: [OutgoingChange], _ entities: SyncSchema
+  ) -> [PushOutcome] {
+    for case (let change, .moved(let record)) in zip(changes, outcomes) { note(change, record.id) }
+    return outcomes
+  }
 }

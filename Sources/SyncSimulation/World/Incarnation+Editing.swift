@@ -2,6 +2,7 @@ import InMemoryAdapters
 import SyncCore
 import SyncModels
 import SyncPorts
+import Synchronization
 
 /// A record that the app sees all the time.
 private struct SeenLeague: SyncedRecord, Encodable {
@@ -344,5 +345,23 @@ extension World {
     let limits = [shape.remote.pushLimits, shape.remote.acceptedAtOnce].compactMap(\.self)
     // Pairs with a record in common become one group.
     return limits.allSatisfy { $0.maximumRecords > 20 && $0.maximumBytes > 20_000 }
+  }
+}
+
+/// A cancellation token that is cancelled after a number of checks.
+///
+/// It cancels between two steps that take no time.
+private final class LateStop: CancellationToken {
+  private let patience: Mutex<Int>
+
+  init(afterAnswers patience: Int) {
+    self.patience = Mutex(patience)
+  }
+
+  var isCancelled: Bool {
+    patience.withLock { patience in
+      if patience > 0 { patience -= 1 }
+      return patience == 0
+    }
   }
 }

@@ -2,6 +2,7 @@ import InMemoryAdapters
 import SyncCore
 import SyncModels
 import SyncPorts
+import Synchronization
 
 extension Incarnation {
   /// Syncs among faults, perhaps with a cancellation or a second request.
@@ -191,5 +192,15 @@ extension SyncRequest {
   fileprivate mutating func listEverythingAnew(_ all: [RecordType]) {
     (types, fullPull, versionsStartOver) = (nil, Set(all), true)
     if direction == .push { direction = .both }
+  }
+}
+
+/// The time of an event, if it happened.
+private final class Moment: Sendable {
+  private let state = Mutex<Duration?>(nil)
+
+  var time: Duration? {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
   }
 }

@@ -219,3 +219,22 @@ struct Jitter: RandomNumberGenerator, Sendable {
 
   mutating func next() -> UInt64 { UInt64(choices.below(1 << 16)) << 48 }
 }
+
+/// Notes what the engine of a process reports.
+private struct EventWatch: SyncObserver {
+  let ledger: Ledger
+
+  func receive(_ event: SyncEvent) {
+    switch event {
+    case .targetDeleted(_, let rule, _):
+      switch rule {
+      case .keepsTarget: break
+      case .restoresTarget: ledger.saw(.targetRestored)
+      case .clearsReference: ledger.saw(.referenceCleared)
+      case .deletesReferrers: ledger.saw(.referrerDeleted)
+      }
+    case .immutableAssigned: ledger.saw(.fieldAssigned)
+    default: break
+    }
+  }
+}

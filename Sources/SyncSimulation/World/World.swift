@@ -60,12 +60,16 @@ final class World: Sendable {
   /// The work of others between a change's effect and the sink's answer.
   private let meanwhile = Between()
 
-  /// Creates a world.
-  init(_ plan: WorldPlan, choices: Choices, trace: Trace) throws(SyncError) {
+  /// Creates a world of a simulation.
+  ///
+  /// - Parameter fault: The only fault; `nil` for those of the hazards.
+  init(
+    of simulation: Simulation, fault: Recording.Fault?, choices: Choices, trace: Trace
+  ) throws(SyncError) {
     self.trace = trace
     self.choices = choices
     ledger = Ledger(trace: trace)
-    shape = WorldShape(choices, allowing: plan.hazards, isSmall: plan.fault != nil)
+    shape = WorldShape(choices, allowing: simulation.possibleHazards, isSmall: fault != nil)
     executor = SeededExecutor(choices: choices, trace: trace)
     executor.setHabit(shape.habit)
     home = executor.processExecutor(0)
@@ -87,25 +91,26 @@ final class World: Sendable {
     let (keys, ledger) = (keys, ledger)
     remotes = Remotes { identity in
       let remote = InMemoryRemote(identity: identity, configuration: shape.remote, clock: serverClock)
-      var source = plan.source(remote)
+      var source = simulation.source(remote)
       var sink = Self.sink(for: remote, source: source, shape, keys, ledger) { meanwhile.happen(to: $0) }
       if moods.areAny { source = CapriciousSource(base: source, remote: remote, moods: moods) }
       if let base = sink, shape.volatileField != nil || shape.normalises {
         sink = CapriciousSink(base: base, moods: moods, normalises: shape.normalises)
       }
-      guard let flaw = plan.flaw else { return Remotes.Home(remote: remote, source: source, sink: sink) }
-      return Remotes.Home(
-        remote: remote, source: FlawedSource(base: source, flaw: flaw),
-        sink: sink.map { FlawedSink(base: $0, flaw: flaw) })
+      if let flaw = simulation.flaw {
+        source = FlawedSource(base: source, flaw: flaw)
+        sink = sink.map { FlawedSink(base: $0, flaw: flaw) }
+      }
+      return Remotes.Home(remote: remote, source: source, sink: sink)
     }
-    policy = Self.policy(shape, plan, ledger)
-    flaw = plan.flaw
-    bench = try plan.stores { databaseClock.timestamp }
-    faults = FaultPlan(shape.hazards, single: plan.fault, choices: choices)
-    records = plan.records
-    shows = plan.shows
+    policy = Self.policy(shape, simulation, ledger)
+    flaw = simulation.flaw
+    bench = try simulation.stores { databaseClock.timestamp }
+    faults = FaultPlan(shape.hazards, single: fault, choices: choices)
+    records = simulation.records
+    shows = simulation.shows
     let schema = if let records { records.schema } else { try AppVersion().schema(shape) }
-    let names = plan.records ?? WorldRecords(schema)
+    let names = simulation.records ?? WorldRecords(schema)
     let ids = schema.entities.flatMap { entity in
       (Array(1...shape.keys) + [98, 99]).map {
         RecordID(type: entity.type, key: names.key(of: entity.type, $0))
@@ -118,9 +123,9 @@ final class World: Sendable {
       keys: keys,
       hasEdits: remotes.home.sink != nil,
       ledger: ledger)
-    sums = shape.hasSums && plan.policy == nil && remotes.home.sink != nil ? Sums() : nil
+    sums = shape.hasSums && simulation.policy == nil && remotes.home.sink != nil ? Sums() : nil
     edits = RemoteEdits(
-      remotes, shape: shape, records: plan.records, sums: sums, keys: keys, clock: serverClock,
+      remotes, shape: shape, records: simulation.records, sums: sums, keys: keys, clock: serverClock,
       choices: choices,
       watch: watch,
       ledger: ledger, trace: trace)
@@ -158,9 +163,10 @@ final class World: Sendable {
     return sink
   }
 
-  private static func policy(_ shape: WorldShape, _ plan: WorldPlan, _ ledger: Ledger) -> WatchedPolicy {
+  private static func policy(_ shape: WorldShape, _ simulation: Simulation, _ ledger: Ledger) -> WatchedPolicy
+  {
     let (policy, treatsSidesAlike): (any MergePolicy, Bool) =
-      if let policy = plan.policy {
+      if let policy = simulation.policy {
         policy
       } else {
         switch shape.policy {
@@ -170,7 +176,7 @@ final class World: Sendable {
         }
       }
     let breaks = shape.hazards.contains(.brokenPolicies)
-    if shape.hasSums, plan.policy == nil {
+    if shape.hasSums, simulation.policy == nil {
       return WatchedPolicy(
         base: SummingPolicy(base: policy, ledger: ledger), treatsSidesAlike: treatsSidesAlike, ledger: ledger)
     }
@@ -357,4 +363,13 @@ final class World: Sendable {
     incarnation.setEnd { task.cancel() }
     await task.value
   }
+}
+
+/// An action between two others, set after both exist.
+private final class Between: Sendable {
+  private let action = Mutex<(@Sendable (RecordID) -> Void)?>(nil)
+
+  func set(_ action: @escaping @Sendable (RecordID) -> Void) { self.action.withLock { $0 = action } }
+
+  func happen(to id: RecordID) { action.withLock { $0 }?(id) }
 }
