@@ -1,62 +1,40 @@
 import SyncPorts
-import Synchronization
 
 /// Requests that get no answer until they are released.
 final class HangingRequests: Sendable {
-  private struct State {
-    var nextID = 0
-    var hanging: [Int: CheckedContinuation<Bool, Never>] = [:]
-    var watchers: [Int: CheckedContinuation<Void, Never>] = [:]
+  private let requests = WaitQueue<Int, Void>(0)
+  /// Whether a request hangs, as the count says that is changed with it.
+  private let isOccupied = WaitQueue<Bool, Void>(false)
 
-    mutating func takeID() -> Int {
-      nextID += 1
-      return nextID
-    }
-  }
-  private let state = Mutex(State())
-
-  var count: Int { state.withLock { $0.hanging.count } }
+  var count: Int { requests.update { count, _ in count } }
 
   /// Waits, and returns false if the task was cancelled instead of released.
   func hang() async -> Bool {
-    let id = state.withLock { $0.takeID() }
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let (isCancelled, watchers) = state.withLock { state in
-          guard !Task.isCancelled else { return (true, [CheckedContinuation<Void, Never>]()) }
-          state.hanging[id] = continuation
-          defer { state.watchers = [:] }
-          return (false, state.watchers.inOrderOfArrival)
-        }
-        for watcher in watchers { watcher.resume() }
-        if isCancelled { continuation.resume(returning: false) }
-      }
-    } onCancel: {
-      state.withLock { $0.hanging.removeValue(forKey: id) }?.resume(returning: false)
+    let answer: Void? = await requests.wait { count in
+      set(&count, to: count + 1)
+      return nil
+    } leave: { [self] count in
+      set(&count, to: count - 1)
     }
+    return answer != nil
   }
 
   func release() {
-    let hanging = state.withLock { state in
-      defer { state.hanging = [:] }
-      return state.hanging.inOrderOfArrival
+    requests.update { count, waiters in
+      set(&count, to: 0)
+      waiters.deliverToAll(())
     }
-    for continuation in hanging { continuation.resume(returning: true) }
   }
 
   func waitUntilOccupied() async {
-    let id = state.withLock { $0.takeID() }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if Task.isCancelled || !state.hanging.isEmpty { return true }
-          state.watchers[id] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.watchers.removeValue(forKey: id) }?.resume()
+    _ = await isOccupied.wait { isOccupied in isOccupied ? () : nil }
+  }
+
+  private func set(_ count: inout Int, to number: Int) {
+    count = number
+    isOccupied.update { isOccupied, waiters in
+      isOccupied = number > 0
+      if isOccupied { waiters.deliverToAll(()) }
     }
   }
 }
