@@ -82,11 +82,6 @@
       _ = csqlite_configure(handle, Int32(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), flag ? 0 : 1)
     }
 
-    /// Allows the schema to be read where it is damaged, and to be repaired.
-    func allowDamagedSchema() {
-      _ = csqlite_configure(handle, Int32(SQLITE_DBCONFIG_DEFENSIVE), 0)
-    }
-
     /// Lets a copier keep the log short, instead of SQLite.
     func copyLog(by copier: LogCopier) {
       logCopier = copier

@@ -22,12 +22,4 @@ extension KeyedDecodingContainer {
     }
     return number
   }
-
-  /// Decodes a count, if there is one.
-  package func decodeCountIfPresent<Number: FixedWidthInteger & Decodable>(
-    _ type: Number.Type = Number.self, forKey key: Key
-  ) throws -> Number? {
-    guard contains(key), try !decodeNil(forKey: key) else { return nil }
-    return try decodeCount(forKey: key)
-  }
 }
