@@ -115,18 +115,7 @@ enum SchedulerChecks {
     }
     setOnline(false)
     try bench.submit(.processing, after: .seconds(60), needsNetwork: true)
-    try bench.submit(.refresh, after: .seconds(120))
-    try await bench.running { kind, _ in
-      if kind == .refresh { try bench.submit(kind, after: .seconds(60)) }
-    } _: {
-      let sentence = "Work that needs no network does not wait for it."
-      try await bench.pass(until: { bench.begun.count(where: { $0.kind == .refresh }) >= 3 }, sentence)
-      try expect(
-        !bench.begun.contains { $0.kind == .processing }, "Work that needs the network waits for it.")
-      setOnline(true)
-      try await bench.pass(
-        until: { bench.begun.contains { $0.kind == .processing } }, "Work is begun when the network is back.")
-    }
+    try await isWaitedFor("the network", bench) { setOnline(true) }
   }
 
   static func powerIsWaitedForWhereItIsNeeded(_ bench: SchedulerBench) async throws {
@@ -135,18 +124,26 @@ enum SchedulerChecks {
     }
     setPowered(false)
     try bench.submit(.processing, after: .seconds(60), needsExternalPower: true)
+    try await isWaitedFor("external power", bench) { setPowered(true) }
+  }
+
+  /// Checks that processing, which needs something, waits for it, and that refreshing does not.
+  private static func isWaitedFor(
+    _ need: String, _ bench: SchedulerBench, bring: @Sendable () -> Void
+  ) async throws {
     try bench.submit(.refresh, after: .seconds(120))
     try await bench.running { kind, _ in
       if kind == .refresh { try bench.submit(kind, after: .seconds(60)) }
     } _: {
-      let sentence = "Work that needs no external power does not wait for it."
-      try await bench.pass(until: { bench.begun.count(where: { $0.kind == .refresh }) >= 3 }, sentence)
+      try await bench.pass(
+        until: { bench.begun.count(where: { $0.kind == .refresh }) >= 3 },
+        "Work that does not need \(need) does not wait for it.")
       try expect(
-        !bench.begun.contains { $0.kind == .processing }, "Work that needs external power waits for it.")
-      setPowered(true)
+        !bench.begun.contains { $0.kind == .processing }, "Work that needs \(need) waits for it.")
+      bring()
       try await bench.pass(
         until: { bench.begun.contains { $0.kind == .processing } },
-        "Work is begun when there is external power.")
+        "Work is begun when there is \(need) again.")
     }
   }
 
