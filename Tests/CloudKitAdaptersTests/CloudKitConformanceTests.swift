@@ -88,13 +88,9 @@
   }
 
   /// A sink whose service's clock goes on a millisecond between two batches.
-  private struct TickingSink: RemoteRecordSink {
-    let base: CloudKitSink
+  private struct TickingSink: ForwardingSink {
+    let base: any RemoteRecordSink
     let bench: CloudKitBench
-    var identity: String { base.identity }
-    var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
-
-    func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
     func push(
       _ changes: [OutgoingChange], entities: SyncSchema
@@ -102,8 +98,6 @@
       bench.clock.advance(by: .milliseconds(1))
       return try await base.push(changes, entities: entities)
     }
-
-    var appliesGroups: Bool { base.appliesGroups }
 
     func push(
       atomically changes: [OutgoingChange], entities: SyncSchema

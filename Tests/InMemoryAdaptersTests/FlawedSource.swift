@@ -184,10 +184,8 @@ final class FlawedSource: RemoteRecordSource {
 }
 
 /// A source that keeps its promises, and lists full listings by keys alone.
-struct KeyListing: RemoteRecordSource {
-  let base: InMemoryRemote
-  var identity: String { base.identity }
-  var capabilities: SourceCapabilities { base.capabilities }
+struct KeyListing: ForwardingSource {
+  let base: any RemoteRecordSource
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var page = try await base.page(request)
@@ -197,9 +195,5 @@ struct KeyListing: RemoteRecordSource {
     }
     page.changes.removeAll { if case .upsert = $0 { true } else { false } }
     return page
-  }
-
-  func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
-    try await base.lookup(ids, of: entity)
   }
 }

@@ -9,20 +9,17 @@ import Testing
 ///
 /// A key that comes with another record or other content is an error of the caller, as the draft of
 /// the HTTP header field says.
-final class GlobalKeySink: RemoteRecordSink {
+final class GlobalKeySink: ForwardingSink {
   private struct Request: Hashable {
     var id: RecordID
     var content: Edit.Content
   }
-  private let base: InMemoryRemote
+  let base: any RemoteRecordSink
   private let known = Mutex<[IdempotencyKey: Request]>([:])
 
   init(base: InMemoryRemote) { self.base = base }
 
-  var identity: String { base.identity }
-  var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
-
-  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+  var appliesGroups: Bool { false }
 
   func push(
     _ changes: [OutgoingChange], entities: SyncSchema

@@ -16,23 +16,16 @@ struct SinkConformanceTests {
 }
 
 /// A sink of a server that reads numbers as doubles.
-private struct RoundingSink: RemoteRecordSink {
-  let base: InMemoryRemote
-  var identity: String { base.identity }
-  var keepsUnknownMembers: Bool { base.keepsUnknownMembers }
+private struct RoundingSink: ForwardingSink {
+  let base: any RemoteRecordSink
 
-  func push(
-    _ changes: [OutgoingChange], entities: SyncSchema
-  ) async throws(SyncError) -> [PushOutcome] {
-    try await base.push(
-      changes.map { change in
-        guard case .upsert(let payload, let schemaVersion) = change.content else { return change }
-        var rounded = change
-        let text = String(decoding: payload.bytes, as: UTF8.self)
-          .replacing("9007199254740993", with: "9007199254740992")
-        rounded.content = .upsert(Payload(Array(text.utf8)), schemaVersion: schemaVersion)
-        return rounded
-      }, entities: entities)
+  func sent(_ change: OutgoingChange) -> OutgoingChange {
+    guard case .upsert(let payload, let schemaVersion) = change.content else { return change }
+    var rounded = change
+    let text = String(decoding: payload.bytes, as: UTF8.self)
+      .replacing("9007199254740993", with: "9007199254740992")
+    rounded.content = .upsert(Payload(Array(text.utf8)), schemaVersion: schemaVersion)
+    return rounded
   }
 }
 

@@ -132,14 +132,11 @@ struct ChurnTests {
 
 #if CloudKit && os(Linux)
   /// Starts the next delta after the greatest modification time that it has listed.
-  private final class NaiveWatermark: RemoteRecordSource {
+  private final class NaiveWatermark: ForwardingSource {
     let base: any RemoteRecordSource
     private let greatest = Mutex<Int64>(0)
 
     init(base: any RemoteRecordSource) { self.base = base }
-
-    var identity: String { base.identity }
-    var capabilities: SourceCapabilities { base.capabilities }
 
     func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
       var page = try await base.page(request)
@@ -154,10 +151,6 @@ struct ChurnTests {
       page.startToken = nil
       if case .done = page.next { page.next = .done(QueryToken(since: mark + 1, swept: 0).syncToken) }
       return page
-    }
-
-    func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
-      try await base.lookup(ids, of: entity)
     }
   }
 #endif

@@ -96,11 +96,9 @@
   }
 
   /// A source that waits before each page.
-  private struct PausingSource: RemoteRecordSource {
+  private struct PausingSource: ForwardingSource {
     let base: any RemoteRecordSource
     let pause: @Sendable () async -> Void
-    var identity: String { base.identity }
-    var capabilities: SourceCapabilities { base.capabilities }
 
     func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
       await pause()

@@ -1,4 +1,5 @@
 import CanonicalSync
+import InMemoryAdapters
 import SyncAdapters
 import SyncSimulation
 import Testing
@@ -85,10 +86,8 @@ struct OwnRecordsTests {
   }
 
   /// A source that shows the games of one team alone.
-  private struct HomeSource: RemoteRecordSource {
+  private struct HomeSource: ForwardingSource {
     let base: any RemoteRecordSource
-    var identity: String { base.identity }
-    var capabilities: SourceCapabilities { base.capabilities }
 
     func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
       var page = try await base.page(request)

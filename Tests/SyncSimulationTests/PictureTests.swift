@@ -162,10 +162,8 @@ struct PictureTests {
 }
 
 /// A source that never tells of a deletion.
-private struct DeafSource: RemoteRecordSource {
-  let base: InMemoryRemote
-  var identity: String { base.identity }
-  var capabilities: SourceCapabilities { base.capabilities }
+private struct DeafSource: ForwardingSource {
+  let base: any RemoteRecordSource
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var page = try await base.page(request)
@@ -175,10 +173,8 @@ private struct DeafSource: RemoteRecordSource {
 }
 
 /// A source that takes the first page for the last.
-private struct HastySource: RemoteRecordSource {
-  let base: InMemoryRemote
-  var identity: String { base.identity }
-  var capabilities: SourceCapabilities { base.capabilities }
+private struct HastySource: ForwardingSource {
+  let base: any RemoteRecordSource
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var page = try await base.page(request)

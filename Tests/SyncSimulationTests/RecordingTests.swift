@@ -87,7 +87,7 @@ struct RecordingTests {
 
   @Test func thatFailsIsShrunkToWhatMakesItFail() throws {
     var simulation = Simulation()
-    simulation.useSource { ForgetfulSource($0) }
+    simulation.useSource { ForgetfulSource(base: $0) }
     let failure = try #require(
       (0..<20).lazy.map { simulation.run(seed: $0) }.first { !$0.violations.isEmpty })
     let small = simulation.shrink(failure.recording, attempts: 300)
@@ -99,7 +99,7 @@ struct RecordingTests {
 
   @Test func failsWhereWorkIsDoneOnAnotherThread() {
     var simulation = Simulation()
-    simulation.useSource { EscapingSource($0) }
+    simulation.useSource { EscapingSource(base: $0) }
     let outcome = simulation.run(seed: 1)
     #expect(outcome.violations.contains { [.containment, .liveness].contains($0.promise) })
   }
@@ -111,11 +111,8 @@ private final class LastStore: Sendable {
 }
 
 /// A source that omits the last change of each page.
-private struct ForgetfulSource: RemoteRecordSource {
-  let base: InMemoryRemote
-  init(_ base: InMemoryRemote) { self.base = base }
-  var identity: String { base.identity }
-  var capabilities: SourceCapabilities { base.capabilities }
+private struct ForgetfulSource: ForwardingSource {
+  let base: any RemoteRecordSource
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var page = try await base.page(request)
@@ -125,11 +122,8 @@ private struct ForgetfulSource: RemoteRecordSource {
 }
 
 /// A source that works in a separate task, outside the world.
-private struct EscapingSource: RemoteRecordSource {
-  let base: InMemoryRemote
-  init(_ base: InMemoryRemote) { self.base = base }
-  var identity: String { base.identity }
-  var capabilities: SourceCapabilities { base.capabilities }
+private struct EscapingSource: ForwardingSource {
+  let base: any RemoteRecordSource
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let base = base
