@@ -1,3 +1,5 @@
+import SyncModels
+
 /// A promise of a port that an adapter broke.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The promise and the finding, in a sentence without control characters.
@@ -59,4 +61,17 @@ func expect<Value: Equatable>(
   if found != wanted {
     throw ConformanceFailure(ConformanceFailure.message(sentence(), found, wanted))
   }
+}
+
+/// Checks that an operation fails with a code.
+func expect(
+  _ code: SyncError.Code, _ sentence: @autoclosure () -> String,
+  from operation: () async throws(SyncError) -> Void
+) async throws(ConformanceFailure) {
+  do {
+    try await operation()
+  } catch {
+    return try expect(error.code, equals: code, sentence())
+  }
+  throw ConformanceFailure("\(sentence()) No error was thrown; \(code) was due.")
 }

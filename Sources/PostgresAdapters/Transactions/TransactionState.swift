@@ -1,5 +1,6 @@
 #if Postgres
   import SyncModels
+  import Synchronization
 
   /// How far a connection's transaction has come.
   ///
@@ -25,8 +26,6 @@
     var start: TransactionStart? {
       if case .assumed(let start) = self { start } else { nil }
     }
-
-    var isAssumed: Bool { start != nil }
 
     /// What was read in one statement with the header.
     var aloneRead: ReadForecasts.Kind? {
@@ -164,5 +163,23 @@
       return SyncError(
         .storeBusy, during: "reading the store", "Another transaction changed the store meanwhile.")
     }
+  }
+
+  /// What a transaction needs to know of its store object.
+  struct TransactionContext: Sendable {
+    var declarations: Declarations
+    /// The number of migrations that this version of the library knows.
+    var layout: Int
+    /// The positions that this store object's commits took.
+    var positions: PositionCount
+  }
+
+  /// Counts the positions that a store object's own commits took.
+  final class PositionCount: Sendable {
+    private let count = Atomic<Int64>(0)
+
+    var value: Int64 { count.load(ordering: .relaxed) }
+
+    func add() { count.add(1, ordering: .relaxed) }
   }
 #endif
