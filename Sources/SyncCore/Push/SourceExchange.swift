@@ -65,8 +65,8 @@ struct SourceExchange: SyncPhase {
 
   /// Makes the bases that are another remote's copies those of edits of bundled records.
   ///
-  /// The remote may have the same records, and must not make them again. Deletions of those copies are dropped. The edits that were sent to the other remote, and its
-  /// answers, are forgotten too.
+  /// The remote may have the same records, and must not make them again. Deletions of those copies
+  /// are dropped. The edits that were sent to the other remote, and its answers, are forgotten too.
   ///
   /// - Returns: Whether there were any.
   static func forgetBases(
