@@ -33,7 +33,7 @@ extension Sweep {
       repeat {
         let portion = try portion(
           after: last, answer: confirmed.map { (asked: Array($0), present: []) }, in: transaction)
-        if !portion.tally.changed.isEmpty { tallies.append(portion.tally) }
+        if !portion.tally.changed.isEmpty || !portion.tally.freed.isEmpty { tallies.append(portion.tally) }
         rounds.note(portion.ids)
         last = portion.end
       } while last != nil

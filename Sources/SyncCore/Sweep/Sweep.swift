@@ -75,7 +75,11 @@ struct Sweep: Sendable {
       context.schema.referrers(to: entity.type).isEmpty
       ? [] : try transaction.referenced(among: gone.map(\.id), by: context.schema)
     let held = gone.filter { referenced.contains($0.id) && !withheld.contains($0.id) }
-    if !held.isEmpty { try transaction.withhold(held.map(context.heldAfterSweep)) }
+    if !held.isEmpty {
+      try transaction.withhold(held.map(context.heldAfterSweep))
+      // The remote has the values of these no more, although they are shown here.
+      result.tally.noteFreed(entity.type)
+    }
     let removable = gone.filter { !referenced.contains($0.id) }
     guard !removable.isEmpty else { return }
     try transaction.release(removable.map { .record($0.id) })

@@ -190,22 +190,25 @@ struct UniqueValueTests {
   }
 
   /// The other one is still shown here as it was, because its next state is withheld.
-  @Test(arguments: [WithheldChange.Kind.parked, .held])
-  func goesAfterTheOtherHasChangedUnseen(_ kind: WithheldChange.Kind) async throws {
+  @Test(arguments: ["updated", "deleted", "gone from a listing"])
+  func goesAfterTheOtherHasChangedUnseen(_ end: String) async throws {
     let world = try await PushWorld(sink: { UniqueSink(base: $0) })
     world.remote.upsert("meters", "old", #"{"id":"old","slot":1}"#)
     world.remote.upsert("readings", "shown", #"{"id":"shown","meter":"old","slot":2}"#)
     _ = try await world.engine.sync()
-    let (type, slot): (RecordType, String) = kind == .parked ? ("readings", "2") : ("meters", "1")
+    let (type, slot): (RecordType, String) = end == "updated" ? ("readings", "2") : ("meters", "1")
     try await world.write(type, "new", ["slot": slot])
     #expect(try await world.engine.sync().pushed.refused == 1)
     world.clock.advance(by: .seconds(1))
-    if kind == .parked {
-      world.remote.upsert("readings", "shown", #"{"id":"shown","meter":"none","slot":3}"#)
-    } else {
-      world.remote.delete("meters", "old")
+    switch end {
+    case "updated": world.remote.upsert("readings", "shown", #"{"id":"shown","meter":"none","slot":3}"#)
+    case "deleted": world.remote.delete("meters", "old")
+    default:
+      world.remote.wipe("meters")
+      world.remote.upsert("meters", "other", #"{"id":"other","slot":3}"#)
     }
-    #expect(try await world.engine.sync().total.deferred == 1)
+    _ = try await world.engine.sync()
+    #expect(world.here(type).keys.contains(end == "updated" ? "shown" : "old"))
     #expect(try await world.engine.sync().pushed.accepted >= 1)
     #expect(world.there(type).keys.contains("new"))
   }
