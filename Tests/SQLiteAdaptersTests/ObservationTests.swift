@@ -48,6 +48,19 @@
       }
     }
 
+    /// An app loads between the call and the first request.
+    @Test func isHeardOfFromTheCallOn() async throws {
+      try await withStore { here, directory in
+        let there = try await SQLiteStore.open(path: directory.file("store.db"))
+        let (observer, writer) = (try await engine(here), try await engine(there))
+        let changes = observer.changes()
+        try await writer.edits.upsert(Team(id: "other", name: "1"))
+        var iterator = changes.makeAsyncIterator()
+        #expect(try await iterator.next() == .records([RecordID(type: "teams", key: "other")]))
+        await there.close()
+      }
+    }
+
     @Test func hasNoMarkInAClosedStore() async throws {
       try await withStore { _, directory in
         let closed = try await SQLiteStore.open(path: directory.file("store.db"))

@@ -195,24 +195,26 @@ extension StoredDeclarations {
   /// drafts if the type is ``Entity/Access/readOnly`` now. A listing would otherwise remove them.
   ///
   /// - Parameter schema: The types, with the traits of their remote.
+  /// - Returns: A position of the store after its registration.
+  @discardableResult
   static func register(
     _ schema: SyncSchema, with store: any LocalStore, at now: Timestamp,
     maximumClockSkew: Duration = EditOptions().maximumClockSkew
-  ) async throws(SyncError) {
+  ) async throws(SyncError) -> StorePosition {
     // A salvaged store has declarations, and no note of what its records follow. So has one in which
     // the registration of a new type was interrupted.
     let registered = try await store.read { (snapshot) throws(SyncError) in
       try snapshot.registeredEntities()
     }
     try await store.register(schema)
-    let isKnown = try await store.read { (snapshot) throws(SyncError) in
+    let (isKnown, position) = try await store.read { (snapshot) throws(SyncError) in
       let stored = try load(from: snapshot)
       var next = stored
       next.adopt(registered)
       _ = next.declare(schema.entities)
-      return next == stored
+      return (next == stored, try snapshot.changes(after: nil).position)
     }
-    if isKnown { return }
+    if isKnown { return position }
     try await store.write(.app) { (transaction) throws(SyncError) in
       let isOvertaken = try !transaction.hasRegistered(schema)
       let before = try load(from: transaction)
@@ -237,6 +239,7 @@ extension StoredDeclarations {
       for entity in formerlyLocal { try writer.insertLocalRecords(of: entity) }
       try writer.finish()
     }
+    return position
   }
 }
 

@@ -59,7 +59,7 @@ public final class SyncEngine: Sendable {
     let upgrades = try ModelUpgrades(upgrades, of: schema)
     try await StoreAccount.claim(account, in: store)
     let schema = schema.synced(with: source, sink)
-    try await StoredDeclarations.register(
+    let position = try await StoredDeclarations.register(
       schema, with: store, at: clock.timestamp, maximumClockSkew: edits.maximumClockSkew)
     try Self.check(schema)
     let hub = EventHub(observers: observers)
@@ -68,7 +68,7 @@ public final class SyncEngine: Sendable {
     self.environment = RunEnvironment(
       schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       account: account, connectivity: connectivity,
-      priorities: PriorityBoard(), commits: CommitPoll(store, clock: clock),
+      priorities: PriorityBoard(), commits: CommitPoll(store, clock: clock, from: position),
       singleReads: CoalescedReads(store), random: RandomBits(random),
       emit: { hub.emit($0) }, upgrades: upgrades)
   }
@@ -253,14 +253,16 @@ extension SyncEngine {
   /// ``ChangedRecords/everything``, and should reload everything.
   ///
   /// If the store is a ``SharedStore``, changes of other connections and processes come as well,
-  /// within 250 ms, or half a second on a standby of PostgreSQL, counted from the first request for
-  /// an element. An element with them may repeat changes of this engine.
+  /// within 250 ms, or half a second on a standby of PostgreSQL, while an element is being waited for.
+  /// The first element then has all that was committed since this call. An element may repeat changes,
+  /// the first one also some from before the call.
   ///
   /// To miss nothing, call this first, then load, then iterate.
   /// ``LocalRecords/observe(_:where:order:limit:)`` does all of this for one query.
   public func changes() -> some AsyncSequence<ChangedRecords, Never> & Sendable {
-    ChangeSequence(
-      watch: CommitWatch(poll: environment.commits, events: events().subscription))
+    let start = environment.commits.position
+    return ChangeSequence(
+      watch: CommitWatch(poll: environment.commits, events: events().subscription), start: start)
   }
 }
 

@@ -72,13 +72,21 @@ final class CommitPoll: Sendable {
     var isLooking = false
     /// The time of the last look.
     var last: Timestamp?
+    var position: StorePosition?
   }
   /// The tasks that wait for the one that is looking.
-  private let queue = WaitQueue<State, CommitLook?>(State())
+  private let queue: WaitQueue<State, CommitLook?>
 
-  init(_ store: any LocalStore, clock: any Clock<Duration>) {
+  init(_ store: any LocalStore, clock: any Clock<Duration>, from position: StorePosition? = nil) {
     self.store = store
     self.clock = clock
+    queue = WaitQueue(State(position: position))
+  }
+
+  /// The position of the store that was read last: all commits from now on are later.
+  var position: StorePosition? {
+    get { queue.update { state, _ in state.position } }
+    set { queue.update { state, _ in state.position = newValue } }
   }
 
   func look() async -> CommitLook {

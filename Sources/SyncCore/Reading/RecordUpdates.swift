@@ -113,6 +113,7 @@ struct Following<Read: Equatable & Sendable, Element: Sendable>: AsyncSequence, 
           return (try readAgain(snapshot, before, changes), changes.position)
         }
         (position, isDue) = (end, false)
+        watch.poll.position = end
         guard let read, read != last else { continue }
         last = read
         return following.element(read)
@@ -219,8 +220,10 @@ struct ChangeSequence: AsyncSequence, Sendable {
   typealias Failure = Never
 
   let watch: CommitWatch
+  /// A position of the store before the sequence was made; `nil` for one that is unknown.
+  let start: StorePosition?
 
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watch: watch) }
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(watch: watch, position: start) }
 
   struct AsyncIterator: AsyncIteratorProtocol {
     let watch: CommitWatch
@@ -228,14 +231,14 @@ struct ChangeSequence: AsyncSequence, Sendable {
     private var position: StorePosition?
     private var look: CommitLook?
 
-    init(watch: CommitWatch) { self.watch = watch }
+    init(watch: CommitWatch, position: StorePosition?) { (self.watch, self.position) = (watch, position) }
 
     mutating func next() async -> ChangedRecords? {
       while waiting.isEmpty {
         if Task.isCancelled { return nil }
-        if position == nil, watch.store is any SharedStore {
-          look = await watch.look()
-          position = await changes()?.position
+        if look == nil, watch.store is any SharedStore {
+          await catchUp()
+          if !waiting.isEmpty { break }
         }
         let awakening = await watch.wait(after: look, ignoresOwn: true)
         waiting = awakening.events.compactMap(\.changed)
@@ -243,6 +246,15 @@ struct ChangeSequence: AsyncSequence, Sendable {
         if Task.isCancelled, waiting.isEmpty { return nil }
       }
       return waiting.removeFirst()
+    }
+
+    /// Takes what was committed since the sequence was made, by this engine and by others.
+    private mutating func catchUp() async {
+      // They tell of commits that the store tells of too.
+      let events = watch.events?.buffer.takeAll() ?? []
+      let isComplete = position != nil
+      await takeOthers()
+      if look == nil || !isComplete { waiting = events.compactMap(\.changed) + waiting }
     }
 
     private mutating func takeOthers() async {
@@ -253,6 +265,7 @@ struct ChangeSequence: AsyncSequence, Sendable {
         return
       }
       (look, position) = (now, changes.position)
+      watch.poll.position = position
       if !changes.scope.isEmpty { waiting.append(changes.scope) }
     }
 
