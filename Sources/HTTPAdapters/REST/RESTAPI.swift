@@ -72,6 +72,8 @@ public struct RESTAPI: Hashable, Sendable {
     /// The path of the list, relative to the base.
     public var path: String
     /// The parameters of each request for a list. They select the mirrored records.
+    ///
+    /// A record that leaves the selection shows in no delta. ``sweepEvery`` finds it.
     public var query: [String: String] = [:]
     /// Further headers of each request.
     public var headers: [String: HTTPSecret] = [:]

@@ -178,6 +178,11 @@ struct RESTLook: Sendable {
     let interval = collection.sweepInterval.map { "\($0.components.seconds) s" }
     if isMarked {
       survey.add("Deletions are marked\(interval.map { "; everything is listed every \($0)" } ?? "").")
+      if interval == nil, !collection.query.isEmpty {
+        survey.add(
+          "A record that leaves what \(collection.place("query")) selects shows in no change; \(collection.place("sweepEvery")) would find it."
+        )
+      }
     } else {
       survey.add(
         "Deletions are found by a listing of everything, \(interval.map { "every \($0)" } ?? "once a day").")

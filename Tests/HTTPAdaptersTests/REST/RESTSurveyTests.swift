@@ -154,6 +154,10 @@ struct RESTSurveyTests {
     (#""push":{"write":"PUT i/{id}","reason":"/why"}"#, "The reason of a refusal is read at /why."),
     (#""push":{"write":"PUT i/{id}","atOnce":1}"#, "Up to 1 edit is sent side by side."),
     (#""each":{"parameter":"l","values":["a","b"]}"#, #"There is one list for each of 2 values of "l"."#),
+    (
+      #""query":{"status":"open"},"deleted":"/gone","delta":{"since":"since"}"#,
+      "A record that leaves what types.items.query selects shows in no change; types.items.sweepEvery would find it."
+    ),
   ])
   func tellsOfEachMember(_ members: String, _ note: String) async throws {
     let api = FakeREST()
