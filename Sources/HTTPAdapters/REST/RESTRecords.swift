@@ -6,6 +6,7 @@ import SyncPorts
 struct RESTRecords: Sendable {
   let requests: RESTRequests
   let session: HTTPSession
+  private let entity: Entity
   private let reader: RESTRecordReader
 
   /// A copy of a record, with the tag that a precondition repeats.
@@ -20,6 +21,7 @@ struct RESTRecords: Sendable {
   init(requests: RESTRequests, entity: Entity, session: HTTPSession) {
     self.requests = requests
     self.session = session
+    self.entity = entity
     reader = RESTRecordReader(requests.collection, as: entity)
   }
 
@@ -68,13 +70,11 @@ struct RESTRecords: Sendable {
     let beginning = HTTPFailure.beginning(of: response)
     // A list under another record may be gone with that one.
     guard !beginning.isEmpty, requests.collection.under == nil else { return }
-    let call = requests.first(nil, limit: requests.size(1))
-    var headers = try await requests.headers(Self.fresh)
-    if requests.collection.request != nil { headers["Content-Type"] = "application/json" }
-    let list = try await session.send(
-      requests.collection.request?.method ?? "GET", call.address, headers: headers, body: call.body,
-      repeatsSafely: true, mayBeCompressed: true, during: operation)
-    if (try? RESTAnswer(list, of: requests.collection, during: operation)) != nil { return }
+    let listing = RESTListing(
+      requests: requests, PageRequest(entity: entity, position: .start(since: nil), limit: 1, pass: 1),
+      session: session, needsTwoListings: false)
+    let asked = try await listing.ask { limit in requests.first(nil, limit: limit) }
+    if (try? RESTAnswer(asked.response, of: requests.collection, during: operation)) != nil { return }
     throw SyncError(
       .remoteUnavailable, during: operation,
       "The server answered \(response.status) to a request for a record\(beginning). It has no list either, so it does not tell whether the record is gone."

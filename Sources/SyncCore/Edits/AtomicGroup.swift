@@ -79,7 +79,6 @@ extension StoreTransaction {
   /// A deletion that waits for the winner would otherwise keep the winner waiting for it. An edit that
   /// may have arrived keeps its place until its answer.
   func passOnPlaces(of losers: [OutboxEntry], to winner: RecordID) throws(SyncError) {
-    guard !losers.isEmpty, try hasAtomicGroups() else { return }
     for loser in losers where try atomicGroup(of: loser.id) != nil {
       try joinAtomically([winner, loser.id])
       if loser.sent == nil { try leaveGroups([loser.id]) }

@@ -109,9 +109,7 @@ extension SyncEngine {
       try oblivion.transaction.delete(
         live.map { record in
           let isOfNoRemote = unsent.contains(record.id) || schema[record.id.type]?.access == .local
-          return Tombstone(
-            id: record.id,
-            version: isOfNoRemote && record.version == .unversioned ? .ofNoRemote : record.version)
+          return Tombstone(id: record.id, version: record.version.forgotten(isOfNoRemote))
         })
       if let id = try oblivion.transaction.referenced(among: live.map(\.id)).min() {
         throw SyncError(
@@ -213,9 +211,7 @@ private struct Oblivion {
       if changed.isEmpty { continue }
       try transaction.delete(
         changed.map { row in
-          let isOfNoRemote = isLocal || neverSent.contains(row.id)
-          return isOfNoRemote && row.version == .unversioned
-            ? Tombstone(id: row.id, version: .ofNoRemote) : FormerAccount.remnant(of: row)
+          FormerAccount.remnant(of: row.id, row.version.forgotten(isLocal || neverSent.contains(row.id)))
         })
     }
   }
@@ -296,8 +292,8 @@ struct FormerAccount {
   }
 
   /// The deletion that remains of a row. A record that no remote had gets a version, which has an epoch.
-  static func remnant(of row: StoredRow) -> Tombstone {
-    Tombstone(id: row.id, version: row.version == .unversioned ? .undated : row.version)
+  static func remnant(of id: RecordID, _ version: Version) -> Tombstone {
+    Tombstone(id: id, version: version == .unversioned ? .undated : version)
   }
 
   /// Whether a state is all that remains of a record.
@@ -315,6 +311,11 @@ struct FormerAccount {
 extension Version {
   /// The version of a forgotten record that no remote had: it may be made here as if it had never been.
   fileprivate static let ofNoRemote = Version(epoch: -1, modifiedAt: Timestamp(microseconds: 0))
+
+  /// The version of the deletion that remains of a record.
+  fileprivate func forgotten(_ isOfNoRemote: Bool) -> Version {
+    isOfNoRemote && self == .unversioned ? .ofNoRemote : self
+  }
 }
 
 extension StoreSnapshot {

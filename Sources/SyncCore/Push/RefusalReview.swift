@@ -167,7 +167,10 @@ final class NeededValues: Sendable {
 
 extension OutboxEntry {
   /// Whether the remote has refused the edit, and may accept it once other records have changed.
-  var mayBeAccepted: Bool { isRefused && sent == nil && !EditFailure.isReason(of: self) && !isHeldByTheApp }
+  var mayBeAccepted: Bool { isDecidedByTheRemote && !EditFailure.isReason(of: self) }
+
+  /// Whether the remote has refused the edit, or failed at it, and the app does not hold it back.
+  var isDecidedByTheRemote: Bool { isRefused && sent == nil && !isHeldByTheApp }
 
   /// Whether the remote has refused the edit.
   var isRefused: Bool { if case .refused = state { true } else { false } }

@@ -23,7 +23,7 @@ struct SourceExchange: SyncPhase {
       for (type, checkpoint) in due {
         try Self.begin(checkpoint, of: type, in: transaction)
         // What the former remote has refused is new to this one.
-        _ = try transaction.makeDue(type) { $0.isRefused && $0.sent == nil && !$0.isHeldByTheApp }
+        _ = try transaction.makeDue(type, where: \.isDecidedByTheRemote)
       }
     }
     return .finished

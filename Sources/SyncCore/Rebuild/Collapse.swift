@@ -184,9 +184,11 @@ struct Collapse: Sendable {
         }
       }
       try writer.edit(changes, pending: plan.pending)
-      for election in plan.elections {
-        let edited = election.losers.compactMap { plan.pending[$0.id] }
-        try transaction.passOnPlaces(of: edited, to: election.winner.id)
+      if !plan.pending.isEmpty, try transaction.hasAtomicGroups() {
+        for election in plan.elections {
+          let edited = election.losers.compactMap { plan.pending[$0.id] }
+          try transaction.passOnPlaces(of: edited, to: election.winner.id)
+        }
       }
       try ExpiringValues.move(
         plan.elections.flatMap { election in election.losers.map { ($0.id, election.winner.id) } },

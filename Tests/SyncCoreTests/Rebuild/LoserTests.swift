@@ -348,10 +348,12 @@ struct LoserTests {
     #expect(world.here().keys.sorted() == ["a", "b"])
   }
 
-  /// A bundled record has no version until the remote sends one, which may never happen.
-  @Test func goAlsoWhereTheWinnerCameWithTheApp() async throws {
+  /// A new device with two duplicates from a bundle, after its first sync.
+  ///
+  /// - Parameter further: The members of the remote's copies that the bundle lacks.
+  private func bundled(beside further: String = "") async throws -> PushWorld {
     let made = try await PushWorld(Self.entities)
-    for key in ["a", "b"] { made.remote.upsert("meters", key, #"{"id":"\#(key)","mac":"1"}"#) }
+    for key in ["a", "b"] { made.remote.upsert("meters", key, #"{"id":"\#(key)","mac":"1"\#(further)}"#) }
     _ = try await made.engine.sync()
     let checkpoint = try await made.store.read { (snapshot) throws(SyncError) in
       try snapshot.checkpoint(for: "meters")
@@ -363,6 +365,12 @@ struct LoserTests {
     _ = try await Bootstrap(Array(bundle.utf8), layout: RecordLayout()).load(
       into: fresh.store, schema: fresh.engine.schema, source: fresh.remote, clock: fresh.clock)
     _ = try await fresh.engine.sync()
+    return fresh
+  }
+
+  /// A bundled record has no version until the remote sends one, which may never happen.
+  @Test func goAlsoWhereTheWinnerCameWithTheApp() async throws {
+    let fresh = try await bundled()
     try await fresh.engine.rebuildDuplicates(of: "meters", version: 1)
     // Conflicts bring the versions that the bundle lacked, and each one repeats the election.
     for _ in 0..<6 { _ = try await fresh.engine.sync() }
@@ -372,19 +380,7 @@ struct LoserTests {
 
   /// A remote may add a member of its own to what it serves, which a bundle lacks.
   @Test func goAtOnceWhereTheBundleLacksAMemberOfTheRemote() async throws {
-    let made = try await PushWorld(Self.entities)
-    for key in ["a", "b"] { made.remote.upsert("meters", key, #"{"id":"\#(key)","mac":"1","views":7}"#) }
-    _ = try await made.engine.sync()
-    let checkpoint = try await made.store.read { (snapshot) throws(SyncError) in
-      try snapshot.checkpoint(for: "meters")
-    }
-    let token = try #require(checkpoint?.committed?.rawValue)
-    let records = #"{"id":"a","mac":"1"},{"id":"b","mac":"1"}"#
-    let bundle = #"{"format":1,"types":{"meters":{"token":"\#(token)","records":[\#(records)]}}}"#
-    let fresh = try await PushWorld(Self.entities, name: "b", beside: made)
-    _ = try await Bootstrap(Array(bundle.utf8), layout: RecordLayout()).load(
-      into: fresh.store, schema: fresh.engine.schema, source: fresh.remote, clock: fresh.clock)
-    _ = try await fresh.engine.sync()
+    let fresh = try await bundled(beside: #","views":7"#)
     try await fresh.engine.rebuildDuplicates(of: "meters", version: 1)
     for _ in 0..<2 { _ = try await fresh.engine.sync() }
     #expect(fresh.there().count == 1)
