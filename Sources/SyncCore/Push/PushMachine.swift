@@ -242,13 +242,8 @@ struct PushMachine {
         PushAnswer(
           entry: batch[place], outcome: outcomes[place],
           isFirstAttempt: batch[place].attempts == 1 && !unanswered.contains(batch[place].id),
-          isInDoubt: isInDoubt(batch[place]))
+          isInDoubt: unanswered.contains(batch[place].id))
       })
-  }
-
-  /// Whether an earlier attempt may have made an entry's record.
-  private func isInDoubt(_ entry: OutboxEntry) -> Bool {
-    unanswered.contains(entry.id) && entry.isNewToTheRemote
   }
 
   /// Records that the pause is over.
@@ -316,7 +311,7 @@ struct PushMachine {
   private mutating func settle(_ batch: PushBatch, as outcome: PushOutcome) -> Action {
     state = .settling
     return .settle(
-      batch.entries.map { PushAnswer(entry: $0, outcome: outcome, isInDoubt: isInDoubt($0)) })
+      batch.entries.map { PushAnswer(entry: $0, outcome: outcome, isInDoubt: unanswered.contains($0.id)) })
   }
 
   /// Why the remote does not take a group at once.

@@ -7,7 +7,7 @@ struct PushAnswer: Hashable, Sendable {
   var outcome: PushOutcome
   /// Whether no earlier attempt at the edit can have taken effect.
   var isFirstAttempt = false
-  /// Whether an earlier attempt may have made the record, which an outcome of this one does not tell.
+  /// Whether an earlier attempt may have taken effect, which an outcome of this one does not tell.
   var isInDoubt = false
 }
 
@@ -123,7 +123,8 @@ struct PushSettlement: Sendable {
       case .retryLater(let pause):
         kept.keep(entry, as: .postponed(until: now + self.pause(pause, entry)), isInDoubt: answer.isInDoubt)
       case .quotaExceeded:
-        kept.keep(entry, as: .waiting, isInDoubt: answer.isInDoubt)
+        // The record's deletion, which makes room, does not wait for an edit that finds none.
+        kept.keep(entry, as: .waiting, isInDoubt: answer.isInDoubt && entry.isNewToTheRemote)
       case .notApplied:
         kept.withdraw(entry)
       }

@@ -55,6 +55,26 @@ struct PushFailureTests {
     #expect(try await world.engine.edits.conflicts().isEmpty)
   }
 
+  /// The answer to a later attempt tells of that attempt alone.
+  @Test(arguments: [true, false])
+  func whatWasPerhapsReceivedIsNoOtherEditWhereTheNextAttemptIsNotTaken(_ remembersKeys: Bool) async throws {
+    let world = try await PushWorld(options: Self.impatient) { $0.remembersKeys = remembersKeys }
+    world.remote.upsert("meters", "m1", #"{"name":0}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m1", ["name": "1"])
+    world.remote.behave(.loseAnswer(Self.lost), onNextPushes: 1)
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    world.remote.rule(.retryLater(after: nil), on: "meters", "m1")
+    _ = try await world.engine.push()
+    world.remote.rule(nil, on: "meters", "m1")
+    try await world.write("meters", "m1", ["name": "2"])
+    world.clock.advance(by: .seconds(3600))
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(world.there() == ["m1": #"{"name":2}"#])
+    #expect(try await world.outbox().isEmpty)
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
   @Test func aDeletionOfWhatWasPerhapsReceivedWaitsForItsAnswer() async throws {
     let world = try await PushWorld(options: Self.impatient)
     try await world.write("meters", "m1")
