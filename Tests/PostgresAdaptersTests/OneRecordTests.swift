@@ -36,6 +36,36 @@
       }
     }
 
+    /// A table that was just filled has no statistics.
+    @Test func takesTheIndexBeforeTheServerHasStatistics() async throws {
+      try await Games.withStore(.init(readerCount: 1)) { store, schema in
+        _ = try Database.run("ALTER TABLE \"\(schema)\".rows_games SET (autovacuum_enabled = off)")
+        try await store.put((0..<3000).map { number throws(SyncError) in try Games.record("g\(number)") })
+        let scans = """
+          SELECT seq_scan + coalesce(idx_scan, 0), seq_tup_read FROM pg_stat_user_tables \
+          WHERE schemaname = '\(schema)' AND relname = 'rows_games'
+          """
+        func counts() throws -> [Int] {
+          try Database.run(scans).split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }
+        }
+        let ids = (0..<8).map { RecordID(type: "games", key: "g\($0 * 300)") }
+        // The server counts some time after a transaction's end.
+        let end = ContinuousClock.now + .seconds(60)
+        let before = try counts()
+        var after = before
+        while after[0] < before[0] + 8, ContinuousClock.now < end {
+          let found = try await store.read { (snapshot) throws(SyncError) in
+            try snapshot.records(withIDs: ids)
+          }
+          #expect(found.map { $0?.id } == ids)
+          try await Task.sleep(for: .milliseconds(200))
+          after = try counts()
+        }
+        #expect(after[0] >= before[0] + 8)
+        #expect(after[1] - before[1] < 3000)
+      }
+    }
+
     @Test func andThenMoreSeesOneState() async throws {
       try await Games.withStore(.init(readerCount: 1)) { store, schema in
         try await store.put(Games.record("a", #"{"v":0}"#), Games.record("b", #"{"v":0}"#))

@@ -89,9 +89,14 @@
         CASE WHEN r.digest IS NULL AND octet_length(r.payload) BETWEEN $3::bigint AND $4::bigint THEN r.payload END \
         FROM \(name) AS r WHERE r.id = ANY ($1::bytea[]) AND (r.rest = ''::bytea OR r.rest = ANY ($2::bytea[]))
         """
+      // Each by the index, also before the server knows that an id has one row.
+      let found = """
+        CROSS JOIN LATERAL \
+        (SELECT * FROM \(name) AS r WHERE \(Self.sameKey) AND r.payload IS NOT NULL LIMIT 1) AS r
+        """
       byID = """
         SELECT \(recordColumns), k.n FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
-        JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
+        \(found)
         """
       let header = "(\(StoreHeader.sql)) AS h"
       alone = (
@@ -103,7 +108,7 @@
           writer: 1, above: columns + ["k.n"],
           """
           FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
-          JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
+          \(found)
           """)
       )
       let versions = "unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[])"
