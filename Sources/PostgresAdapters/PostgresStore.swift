@@ -326,6 +326,41 @@
     }
   }
 
+  extension PostgresStore: ReadingInTurn {
+    /// The most reads before others may have the connection.
+    private static let mostTurns = 64
+
+    package var readsInTurn: Bool { !configuration.executor.isInline }
+
+    package func readInTurn<R: Sendable>(_ next: @escaping @Sendable () -> ReadTurn<R>?) {
+      Task {
+        var goesOn = true
+        while goesOn {
+          do throws(SyncError) {
+            goesOn = try await readers.run { connection throws(SyncError) in
+              for _ in 0..<Self.mostTurns {
+                guard let turn = next() else { return false }
+                turn.end(result(of: turn, on: connection))
+              }
+              return true
+            }
+          } catch {
+            // The store is closed.
+            goesOn = next().map { $0.end(.failure(error)) } != nil
+          }
+        }
+      }
+    }
+
+    private func result<R>(of turn: ReadTurn<R>, on connection: Connection) -> Result<R, SyncError> {
+      do throws(SyncError) {
+        return .success(try ReadTicket().read(on: connection, context, turn.read))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
   // For tests of the connections.
   extension PostgresStore {
     /// The number of statements so far, on all connections.

@@ -18,11 +18,13 @@ struct CoalescedReadsTests {
 
   /// Two reads under way, and then some that wait for them.
   private struct Crowd {
-    let store = GatedStore(base: InMemoryStore())
+    let store: GatedStore
     let records: LocalRecords
     let edits: LocalEdits
 
-    init() async throws {
+    /// - Parameter inTurn: Whether the store reads in turn by itself.
+    init(inTurn: Bool = false) async throws {
+      store = GatedStore(base: InMemoryStore(), readsInTurn: inTurn)
       let schema = try SyncSchema(Entity("notes"), Entity("tags"))
       let engine = try await SyncEngine(schema: schema, store: store, source: InMemoryRemote())
       (records, edits) = (engine.records, engine.edits)
@@ -47,8 +49,8 @@ struct CoalescedReadsTests {
     }
   }
 
-  @Test func shareATransaction() async throws {
-    let crowd = try await Crowd()
+  @Test(arguments: [false, true]) func shareATransaction(inTurn: Bool) async throws {
+    let crowd = try await Crowd(inTurn: inTurn)
     let before = crowd.store.reads
     let tasks = try await crowd.begin((0..<10).map { "n\($0)" } + ["none", "n3"])
     let tag = crowd.find(Tag.self, "n7")
@@ -66,8 +68,8 @@ struct CoalescedReadsTests {
     #expect(crowd.store.reads <= before + 6)
   }
 
-  @Test func seeWhatWasCommittedBeforeThem() async throws {
-    let crowd = try await Crowd()
+  @Test(arguments: [false, true]) func seeWhatWasCommittedBeforeThem(inTurn: Bool) async throws {
+    let crowd = try await Crowd(inTurn: inTurn)
     let first = try await crowd.begin(["n1", "n3"])
     try await crowd.edits.upsert(Note(number: 100), key: "n3")
     let late = crowd.find(Note.self, "n3")
@@ -78,8 +80,8 @@ struct CoalescedReadsTests {
     #expect(try await late.value?.number == 100)
   }
 
-  @Test func endAtOnceWhenTheyAreCancelled() async throws {
-    let crowd = try await Crowd()
+  @Test(arguments: [false, true]) func endAtOnceWhenTheyAreCancelled(inTurn: Bool) async throws {
+    let crowd = try await Crowd(inTurn: inTurn)
     let tasks = try await crowd.begin((0..<8).map { "n\($0)" })
     for task in tasks[3...5] { task.cancel() }
     for task in tasks[3...5] {
@@ -144,8 +146,8 @@ struct CoalescedReadsTests {
   }
 
   /// A shared read may fail because of one of the records.
-  @Test func goOnAloneAfterASharedFailure() async throws {
-    let crowd = try await Crowd()
+  @Test(arguments: [false, true]) func goOnAloneAfterASharedFailure(inTurn: Bool) async throws {
+    let crowd = try await Crowd(inTurn: inTurn)
     let tasks = try await crowd.begin((0..<8).map { "n\($0)" })
     let damage = SyncError(.storeUnreadable, during: "reading", "A record is damaged.")
     crowd.store.failing = (crowd.store.reads + 1, damage)
@@ -157,8 +159,8 @@ struct CoalescedReadsTests {
   }
 
   /// An actor whose find leads is busy afterwards; others' reads go on.
-  @Test func doNotWaitForTheActorOfAnother() async throws {
-    let crowd = try await Crowd()
+  @Test(arguments: [false, true]) func doNotWaitForTheActorOfAnother(inTurn: Bool) async throws {
+    let crowd = try await Crowd(inTurn: inTurn)
     let keeper = Keeper()
     let leads = (0..<2).map { number in
       Task { try await keeper.find("n\(number)", in: crowd.records) }
@@ -204,8 +206,9 @@ struct CoalescedReadsTests {
 }
 
 /// A store whose reads wait at a gate, after they have read.
-private final class GatedStore: ForwardingStore {
+private final class GatedStore: ForwardingStore, ReadingInTurn {
   let base: InMemoryStore
+  let readsInTurn: Bool
   private struct State {
     var isOpen = true
     var reads = 0
@@ -214,7 +217,19 @@ private final class GatedStore: ForwardingStore {
   }
   private let state = Mutex(State())
 
-  init(base: InMemoryStore) { self.base = base }
+  init(base: InMemoryStore, readsInTurn: Bool) { (self.base, self.readsInTurn) = (base, readsInTurn) }
+
+  func readInTurn<R: Sendable>(_ next: @escaping @Sendable () -> ReadTurn<R>?) {
+    Task {
+      while let turn = next() {
+        do throws(SyncError) {
+          turn.end(.success(try await read(turn.read)))
+        } catch {
+          turn.end(.failure(error))
+        }
+      }
+    }
+  }
 
   /// The number of reads so far.
   var reads: Int { state.withLock { $0.reads } }
