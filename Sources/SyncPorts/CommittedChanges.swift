@@ -4,6 +4,10 @@ public import SyncModels
 public struct StorePosition: Hashable, Sendable, Comparable, Codable {
   /// The write's number in its store: greater for a later write.
   public var number: Int64
+  /// The history that numbers the writes, of a store that knows it.
+  ///
+  /// A standby that takes over may lack the last writes, and number others as those.
+  package var history: Int64?
 
   /// Creates a position.
   public init(_ number: Int64) {

@@ -7,9 +7,9 @@ package protocol ReadingInTurn: LocalStore {
   /// Whether it has such threads.
   var readsInTurn: Bool { get }
 
-  /// Begins to run reads, each over a state of its own, and returns.
+  /// Begins to run reads, each over a state of its own.
   ///
-  /// - Parameter next: Takes the next read. After `nil` it is not called again.
+  /// - Parameter next: Takes the next read. It is not called before this returns, nor after `nil`.
   func readInTurn<R: Sendable>(_ next: @escaping @Sendable () -> ReadTurn<R>?)
 }
 

@@ -25,7 +25,6 @@
       /// The channels whose notifications were asked for.
       var channels: Set<String> = []
       var asked = ContinuousClock.now
-      var timeline: Int64?
       var pause: Int32 = 50
       /// The number of the appointment that counts.
       var appointment = 0
@@ -126,13 +125,11 @@
 
     private func hear(_ ear: inout Ear, _ stores: [FollowedStore]) throws(SyncError) {
       let connection = ear.connection
-      var timeline = ear.timeline
       var due = stores.filter { $0.position == nil }
       if !connection.isOpen || connection.generation != ear.generation {
         ear.close()
         ear.isNotified = try connection.sendsNotifications()
         ear.generation = connection.generation
-        timeline = try connection.timeline()
         ear.asked = .now
         watch(&ear)
         due = stores
@@ -143,17 +140,13 @@
         due = try connection.moved(among: stores)
       }
       if ear.isNotified { try ask(&ear, for: stores) }
-      // A standby that took over may have lost commits, and number others as those. It is remembered
-      // once all followers know.
-      let isAnotherHistory = ear.timeline.map { $0 != timeline } ?? false
-      for store in due { try tell(store, connection, isAnotherHistory: isAnotherHistory) }
-      ear.timeline = timeline
+      for store in due { try tell(store, connection) }
       while true {
         // Also what came while another result was awaited, which no longer shows at the socket.
         let channels = try connection.heardChannels()
         if channels.isEmpty { return }
         for store in stores where channels.contains(store.channel) {
-          try tell(store, connection, isAnotherHistory: false)
+          try tell(store, connection)
         }
       }
     }
@@ -171,11 +164,9 @@
       ear.channels = channels
     }
 
-    private func tell(
-      _ store: FollowedStore, _ connection: Connection, isAnotherHistory: Bool
-    ) throws(SyncError) {
+    private func tell(_ store: FollowedStore, _ connection: Connection) throws(SyncError) {
       do throws(SyncError) {
-        try store.tell(connection, isAnotherHistory: isAnotherHistory)
+        try store.tell(connection)
       } catch {
         if error.mayPass { throw error }
         // The other stores of a pool are heard.
@@ -267,19 +258,6 @@
         }
       }
       return moved
-    }
-
-    /// The number of the server's history, which a standby that takes over begins anew.
-    ///
-    /// It is the one of the log that is written now: after a promotion, the control file has the
-    /// former one until the next checkpoint.
-    fileprivate func timeline() throws(SyncError) -> Int64 {
-      let sql = """
-        SELECT CASE WHEN pg_is_in_recovery() \
-        THEN (SELECT min_recovery_end_timeline::bigint FROM pg_control_recovery()) \
-        ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END AS timeline_id
-        """
-      return try query(Statement(sql, isKept: false), during: "listening for commits").first?.integer(0) ?? 0
     }
   }
 #endif

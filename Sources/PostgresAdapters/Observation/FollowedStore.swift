@@ -186,7 +186,7 @@
     }
 
     /// Tells the followers what changed since they were told last.
-    func tell(_ connection: Connection, isAnotherHistory: Bool) throws(SyncError) {
+    func tell(_ connection: Connection) throws(SyncError) {
       if let opening {
         connection.enter(StoreMemory(settings, connection.memory.losses))
         try opening.complete(on: connection)
@@ -197,8 +197,8 @@
         try snapshot.changes(after: isFollowed ? known : nil)
       }
       state.withLock { ($0.failure, $0.failingSince) = (nil, nil) }
-      if known == changes.position, !isAnotherHistory { return }
-      if isAnotherHistory || !isFollowed && known != nil { changes.scope = .everything }
+      if known == changes.position { return }
+      if !isFollowed, known != nil { changes.scope = .everything }
       let told = changes
       state.withLock { state in
         // The followers of now may have come while nothing was heard, or after the read.
@@ -206,7 +206,7 @@
         state.position = told.position
         for follower in state.followers.values { follower.give(told) }
       }
-      endWaits(with: true) { isReached in isAnotherHistory || isReached(told.position.number) }
+      endWaits(with: true) { isReached in isReached(told.position.number) }
     }
   }
 #endif

@@ -91,6 +91,24 @@
   }
 
   extension Connection {
+    /// The number of the server's history, which a standby that takes over begins anew.
+    ///
+    /// It is the one of the log that is written now: after a promotion, the control file has the
+    /// former one until the next checkpoint.
+    func timeline() throws(SyncError) -> Int64 {
+      if let known = knownTimeline, known.generation == generation { return known.number }
+      let sql = """
+        SELECT CASE WHEN pg_is_in_recovery() \
+        THEN (SELECT min_recovery_end_timeline::bigint FROM pg_control_recovery()) \
+        ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END
+        """
+      let found = try query(Statement(sql, isKept: false), during: "reading the server's timeline").first
+      let number = found?.integer(0) ?? 0
+      // A pooler may connect to another server meanwhile.
+      if !(settings.isLent && session?.isPooled == true) { knownTimeline = (generation, number) }
+      return number
+    }
+
     /// A statement that fails, and so ends its transaction, in the session of another connection.
     var sessionGuard: Statement {
       Statement("SELECT 1 / (\(Session.expression) = $1::text)::int") { $0.add(text: sessionMark) }

@@ -20,6 +20,8 @@
     var failure: PostgresFailure?
     /// The number of connections so far, also of those that failed.
     private(set) var generation = 0
+    /// The server's timeline, and the connection that has asked for it.
+    var knownTimeline: (generation: Int, number: Int64)?
     private var wasOpen = false
     /// The number of statements so far.
     private(set) var statementCount = 0

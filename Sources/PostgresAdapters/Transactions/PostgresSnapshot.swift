@@ -196,8 +196,13 @@
     // MARK: Observation
 
     func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges {
-      let last = StorePosition(self.position)
-      guard let position, position != last else { return CommittedChanges(.records([]), through: last) }
+      var last = StorePosition(self.position)
+      last.history = try connection.timeline()
+      guard let position else { return CommittedChanges(.records([]), through: last) }
+      if let history = position.history, history != last.history {
+        return CommittedChanges(.everything, through: last)
+      }
+      if position.number == last.number { return CommittedChanges(.records([]), through: last) }
       guard position < last, last.number - position.number <= CommittedChanges.maximumWrites + 100 else {
         return CommittedChanges(.everything, through: last)
       }
