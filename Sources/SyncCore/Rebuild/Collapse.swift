@@ -58,13 +58,14 @@ struct Collapse: Sendable {
       drafts[id] = draft
     }
     var tally = Tally()
+    var lost: [RecordID] = []
     if isComplete {
       counts.carriedOver = try takeOver(plan, referrers, into: &drafts)
-      let conflicts = try inherit(plan, referrers, by: merge.settler, into: &drafts)
+      let conflicts = try inherit(plan, referrers, by: merge.settler, into: &drafts, &lost)
       if !conflicts.isEmpty { try transaction.log(conflicts) }
       for conflict in conflicts { tally.note(conflict) }
     }
-    var changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
+    var changed = try write(drafts, plan, deletesLosers: isComplete, lost, &tally, in: transaction)
     for id in shown { changed.insert(id) }
     try checkAdvances(changed, isComplete: isComplete)
     let action = machine.collapsed(counts, isComplete: isComplete)
@@ -137,9 +138,11 @@ struct Collapse: Sendable {
   }
 
   /// Gives the pending edits of losers to their winners, as the type's policy decides.
+  ///
+  /// - Parameter lost: The losers over whose edits their winners have won.
   private func inherit(
     _ plan: CollapsePlan, _ referrers: Referrers, by settler: EditSettler,
-    into drafts: inout [RecordID: RecordDraft]
+    into drafts: inout [RecordID: RecordDraft], _ lost: inout [RecordID]
   ) throws(SyncError) -> [Conflict] {
     var conflicts: [Conflict] = []
     for election in plan.elections {
@@ -154,15 +157,20 @@ struct Collapse: Sendable {
           continue
         }
         conflicts.append(conflict)
-        if conflict.winner != .remote { drafts[winner.id] = draft }
+        if conflict.winner != .remote {
+          drafts[winner.id] = draft
+        } else if edit.sent == nil, plan.pending[winner.id]?.author != .app {
+          // What may have arrived is sent again with its whole group. A later edit of the app takes its place.
+          lost.append(loser.id)
+        }
       }
     }
     return conflicts
   }
 
   private func write(
-    _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool,
-    in transaction: any StoreTransaction
+    _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool, _ lost: [RecordID],
+    _ tally: inout Tally, in transaction: any StoreTransaction
   ) throws(SyncError) -> ChangedRecords {
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
     let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
@@ -186,9 +194,10 @@ struct Collapse: Sendable {
       try writer.edit(changes, pending: plan.pending)
       if !plan.pending.isEmpty, try transaction.hasAtomicGroups() {
         for election in plan.elections {
-          let edited = election.losers.compactMap { plan.pending[$0.id] }
+          let edited = election.losers.compactMap { lost.contains($0.id) ? nil : plan.pending[$0.id] }
           try transaction.passOnPlaces(of: edited, to: election.winner.id)
         }
+        for refusal in try transaction.breakGroups(of: lost, at: now) { tally.noteRefusal(refusal) }
       }
       try ExpiringValues.move(
         plan.elections.flatMap { election in election.losers.map { ($0.id, election.winner.id) } },

@@ -193,6 +193,33 @@ struct AtomicGroupTests {
     #expect(world.batches.map(Set.init).first == ["new", "r1"])
   }
 
+  /// Another client has written a rebuild's winner later than the edit of a loser, which is lost.
+  @Test func waitsForTheAppIfAWinnerKeepsWhatALosersEditSays() async throws {
+    let meters = Entity("meters", naturalKey: NaturalKey("mac"))
+    let world = try await PushWorld([meters, PushWorld.readings])
+    for key in ["old", "new"] { world.remote.upsert("meters", key, #"{"mac":"1","slot":0}"#) }
+    world.remote.upsert("readings", "r1", #"{"meter":"new"}"#)
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(1))
+    try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
+      try Self.set(Self.old, ["slot": "1"], in: &batch)
+      try Self.set(Self.reading, ["value": "1"], in: &batch)
+    }
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "new", #"{"mac":"1","slot":2}"#)
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(try await world.engine.edits.conflicts().map(\.winner) == [.remote])
+    #expect(world.there("readings") == ["r1": #"{"meter":"new"}"#], "a part of the group was sent")
+    #expect(world.there() == ["new": #"{"mac":"1","slot":2}"#])
+    #expect(refusals(world) == [Self.reading])
+    try await world.engine.edits.retry("readings")
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(try await pending(world).isEmpty)
+    #expect(world.there() == world.here() && world.there("readings") == world.here("readings"))
+  }
+
   @Test func letsEditsThatReferToItsRecordsFollowInTheSamePush() async throws {
     let world = try await world()
     world.clock.advance(by: .seconds(1))
