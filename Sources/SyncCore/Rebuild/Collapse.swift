@@ -328,7 +328,7 @@ struct CollapsePlan {
     case nil, .missing: return false
     case .held:
       guard let edit = pending[id] else { return false }
-      guard edit.author == .app, let deletion = entry?.deletion else { return true }
+      guard !edit.isRestoration, let deletion = entry?.deletion else { return true }
       return !merge.deletes(deletion, edit)
     default: return true
     }

@@ -93,6 +93,29 @@ struct LoserTests {
     #expect(try await world.outbox().isEmpty)
   }
 
+  /// A winner has inherited an edit, and the remote deletes it before that is sent.
+  @Test func passOnWhatTheyHaveInheritedWhereTheRemoteHasDeletedThem() async throws {
+    let world = try await PushWorld(Self.entities, edits: EditOptions(policy: FieldwiseLastWriteWins()))
+    for key in ["a", "b"] { world.remote.upsert("meters", key, #"{"mac":"1","\#(key)":1}"#) }
+    world.remote.upsert("readings", "r", #"{"meter":"b"}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "a", ["note": #""mine""#])
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "b", #"{"mac":"1","b":2}"#)
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    #expect(world.here().keys.sorted() == ["b"] && world.here()["b"]?.contains("mine") == true)
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "c", #"{"mac":"1","c":1}"#)
+    world.remote.delete("meters", "b")
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    for _ in 1...3 { _ = try await world.engine.sync() }
+    #expect(world.there() == world.here() && world.there().keys.sorted() == ["c"])
+    #expect(world.there()["c"]?.contains("mine") == true)
+    #expect(world.there("readings") == ["r": #"{"meter":"c"}"#])
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func goWithAWinnerThatTheAppDeletes() async throws {
     let world = try await world()
     _ = try await world.engine.sync()
