@@ -134,6 +134,45 @@ struct OtherSourceTests {
     #expect(exchange.there()["m3"] == #"{"name":1}"#)
   }
 
+  private enum Failure: CaseIterable { case failing, postponed, unanswered }
+
+  /// An insertion, a change and a deletion, none of which the first remote has accepted.
+  @Test(arguments: Failure.allCases)
+  private func areNewToItWhereTheFirstRemoteHasFailedAtThem(_ failure: Failure) async throws {
+    let exchange = try await Exchange()
+    let first = exchange.first
+    let error = SyncError(failure == .failing ? .invalidResponse : .offline, during: "testing")
+    switch failure {
+    case .failing: first.remote.behave(.fail(error), onNextPushes: 1000)
+    case .unanswered: first.remote.behave(.loseAnswer(error), onNextPushes: 1)
+    case .postponed:
+      for key in ["m1", "m2", "m3"] {
+        first.remote.rule(.retryLater(after: .seconds(3600)), on: "meters", key)
+      }
+    }
+    try await first.write("meters", "m1")
+    try await first.delete("meters", "m2")
+    try await first.write("meters", "m3")
+    _ = try? await first.engine.sync()
+    #expect(try await first.outbox().count == 3)
+    for _ in 1...2 {
+      _ = try await exchange.engine.sync()
+      // A pause lasts, whoever has asked for it.
+      first.clock.advance(by: .seconds(3600))
+    }
+    let sent = exchange.other.pushLog.joined()
+    let epoch = try await first.store.read { (snapshot) throws(SyncError) in
+      try snapshot.checkpoint(for: "meters")?.epoch
+    }
+    #expect(sent.allSatisfy { $0.base.version.map { $0.epoch == epoch } ?? true }, "no foreign base is sent")
+    #expect(!sent.contains { $0.content == .deletion }, "what was deleted elsewhere is not deleted here")
+    #expect(try await exchange.engine.edits.conflicts().map(\.id.key) == ["m1"])
+    #expect(exchange.there()["m2"] == #"{"name":7,"precious":true}"#)
+    #expect(exchange.there()["m3"] == #"{"name":1}"#)
+    #expect(first.here() == exchange.there())
+    #expect(try await exchange.engine.edits.pending("meters").isEmpty)
+  }
+
   @Test func andThereAndBackAgain() async throws {
     let exchange = try await Exchange()
     try await exchange.first.write("meters", "m1")
