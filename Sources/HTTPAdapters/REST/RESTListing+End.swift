@@ -113,7 +113,8 @@ extension RESTListing {
   private func isInDoubt(_ bookmark: RESTBookmark) async throws(SyncError) -> Bool {
     let isCounted = collection.countsPages || bookmark.isShifting
     guard isCounted else { return false }
-    if bookmark.hasMoved { return true }
+    // A record that comes twice stands where another one was not seen.
+    if bookmark.hasMoved || bookmark.coverage == .full && bookmark.repeated > 0 { return true }
     guard bookmark.pages > 1 else { return false }
     if (bookmark.total ?? bookmark.rows) > bookmark.rows { return true }
     // Of several spans, each is compared with its own total alone.

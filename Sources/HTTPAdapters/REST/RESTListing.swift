@@ -313,7 +313,9 @@ struct RESTListing: Sendable {
       )
     }
     if before.pages == 0 { bookmark.total = answer.total }
-    if answer.total != nil {
+    // Whether links count is known after the first page.
+    let isCounted = collection.countsPages || before.isShifting || before.pages == 0
+    if answer.total != nil || isCounted && before.coverage == .full {
       let keys = changes.compactMap { $0.id?.key }
       bookmark.repeated += shortfalls.repeats(of: keys, page: bookmark.pages, of: request)
     }
