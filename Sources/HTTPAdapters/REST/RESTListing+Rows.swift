@@ -54,7 +54,9 @@ extension RESTListing {
       }
       parts.insert(index)
       do throws(SyncError) {
-        if let whole = try await records.look(at: record.id.key, during: operation) {
+        if let whole = try await patiently({ () throws(SyncError) in
+          try await records.look(at: record.id.key, during: operation)
+        }) {
           changes[index] = whole.change
           continue
         }
@@ -69,6 +71,23 @@ extension RESTListing {
           reason: "lacks \(version) in a delta, so it is a part of the record, which cannot be read"))
     }
     return parts
+  }
+
+  /// Makes a request of a page again after each short pause that the server asks for.
+  ///
+  /// Without it, all records of the page would be looked at again, up to the same pause.
+  private func patiently<R>(_ request: () async throws(SyncError) -> R) async throws(SyncError) -> R {
+    var pauses = 0
+    while true {
+      do throws(SyncError) {
+        return try await request()
+      } catch {
+        guard let pause = error.retryAfter, pause <= RESTSink.longestPause, pauses < RESTSink.mostPauses,
+          (try? await session.clock.sleep(for: pause)) != nil
+        else { throw error }
+        pauses += 1
+      }
+    }
   }
 
   /// Refuses a first page in which a pointer leads to nothing in every record.

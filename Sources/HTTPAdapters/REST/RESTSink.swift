@@ -29,9 +29,9 @@ public final class RESTSink: RemoteRecordSink {
 
   private let source: RESTSource
   private static let operation = "pushing edits"
-  /// The longest pause that a batch waits out, and how many in succession.
-  private static let longestPause = Duration.seconds(30)
-  private static let mostPauses = 4
+  /// The longest pause that a batch or a page waits out, and how many in succession.
+  static let longestPause = Duration.seconds(30)
+  static let mostPauses = 4
 
   /// Creates a sink for the API that a source reads.
   ///

@@ -362,6 +362,29 @@ struct RESTStoryTests {
     #expect(blind.told.all.contains { $0.contains("types.items.item") }, "\(blind.told.all)")
   }
 
+  /// A server that limits requests lets a page of changes with many parts through bit by bit.
+  @Test func aPauseAmongThePartsOfADeltaDoesNotBeginThePageAnew() async throws {
+    let looks = Mutex(0)
+    let transport = Answers { request in
+      if request.address.path != "/v1/items" {
+        return looks.withLock { looks in
+          looks += 1
+          if looks.isMultiple(of: 4) { return HTTPResponse(status: 429, headers: ["Retry-After": "1"]) }
+          let id = request.address.path.split(separator: "/").last ?? ""
+          return Self.json(#"{"id":\#(id),"read":true,"at":"2026-04-02T18:00:00Z"}"#)
+        }
+      }
+      let rows = (1...12).map { #"{"id":\#($0),"read":true}"# }.joined(separator: ",")
+      return request.address.query == nil
+        ? Self.json(#"{"data":[],"token":"1"}"#) : Self.json(#"{"data":[\#(rows)],"token":"2"}"#)
+    }
+    let mirror = try await Mirror(
+      #""version":"/at","delta":{"token":"/token","parameter":"token"},"item":"items/{id}""#, transport)
+    for _ in 1...2 { #expect(try await mirror.sync() == nil) }
+    #expect(mirror.keys.count == 12)
+    #expect(looks.withLock { $0 } == 15, "12 looks and 3 refusals")
+  }
+
   /// The order of rows with equal times is another for each page, so that one comes twice and one never.
   @Test(arguments: [#"{"page":"p"}"#, #"{"next":"/next"}"#])
   func aListThatRepeatsARecordIsReadAgainWithoutATotal(_ paging: String) async throws {
