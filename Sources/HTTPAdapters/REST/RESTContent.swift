@@ -101,11 +101,13 @@ struct RESTContent: Sendable {
     return theirs.holds(sent, removedFrom: former)
   }
 
-  /// Whether an answer may be the whole record: it has what the base and the edit have.
+  /// Whether an answer may be the whole record: it has a version, and what the base and the edit have.
   ///
   /// Of a new record, it has any sent member. An API may drop the others.
   func isWhole(_ answer: Payload, sent: Payload, base: Payload?) -> Bool {
     guard let theirs = try? FieldMap(answer), var sent = try? FieldMap(sent) else { return false }
+    // A server that answers with what it was sent has left its own version out.
+    if let version = collection.version, RESTRecordReader.lacks(version, answer.bytes) { return false }
     for name in own { sent[name] = nil }
     let names = sent.fields.filter { !sent.isLacking($0) }
     guard let base = base.flatMap({ try? FieldMap($0) }) else {

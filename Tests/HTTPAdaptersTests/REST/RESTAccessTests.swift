@@ -277,7 +277,7 @@ struct RESTAccessTests {
       if request.address.path == "/v1/me" { return Self.answer(#"{"id":"\#(person)"}"#) }
       if request.method != "GET" {
         writes.list.withLock { $0.append(person) }
-        return HTTPResponse(status: 200, body: request.body)
+        return Self.answer(#"{"id":"x","n":2,"at":"2026-03-02T00:00:00Z"}"#)
       }
       let shared = #"{"id":"x","n":1,"at":"2026-03-01T00:00:00Z"}"#
       if request.address.path == "/v1/items/x" { return Self.answer(shared) }

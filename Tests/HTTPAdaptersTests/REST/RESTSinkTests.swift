@@ -198,6 +198,27 @@ struct RESTSinkTests {
     #expect(Self.accepted(outcome) == edit)
   }
 
+  /// An echo of what was sent has no version, and the next edit would take the record for another state.
+  @Test func anAnswerWithoutAVersionIsNotTheRecord() async throws {
+    let whole = #"{"id":"a","name":"E","v":2}"#
+    let transport = ScriptedTransport(
+      Self.answer(#"{"id":"a","name":"A","v":1}"#), Self.answer(#"{"id":"a","name":"E"}"#), Self.answer(whole)
+    )
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","version":"/v","push":{"write":"PUT items/{id}"}}}}"#
+    let sink = RESTSink(
+      try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport))
+    let base = Record(
+      id: Self.id, version: Version(sequence: 1, modifiedAt: Timestamp(microseconds: 0)),
+      payload: Self.payload(#"{"id":"a","name":"A","v":1}"#), fields: [])
+    let change = OutgoingChange(
+      id: Self.id, content: .upsert(Self.payload(#"{"id":"a","name":"E","v":1}"#), schemaVersion: 1),
+      base: .copy(base), key: IdempotencyKey("a"),
+      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
+    let outcome = try await sink.push([change], entities: SyncSchema(Entity("items"))).first
+    #expect(Self.accepted(outcome) == whole)
+  }
+
   /// The key of some records is their name.
   @Test func aRecordThatGetsAnotherKeyByAnEditHasMoved() async throws {
     let renamed = #"{"id":"b","name":"B","nickname":"B","home":{"city":"C","street":"D"}}"#
