@@ -360,7 +360,9 @@ struct RESTEdit: Sendable {
       switch try await records.look(at: change.id.key, during: operation)?.change {
       case .tombstone(let tombstone)?: return .accepted(.tombstone(tombstone))
       case .upsert(let record)? where isBase(record): return withoutEffect(response)
-      case .upsert?, .malformed?, nil: break
+      // Whether the API still lists this state, such as an archived one, a pull tells.
+      case .upsert?: return .accepted(.tombstone(deletion(at: nil)))
+      case .malformed?, nil: break
       }
       return .accepted(.tombstone(deletion(at: response.headers["Date"].flatMap(HTTPDate.timestamp))))
     }

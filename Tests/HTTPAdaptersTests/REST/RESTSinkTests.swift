@@ -271,6 +271,34 @@ struct RESTSinkTests {
     }
   }
 
+  /// An API that keeps what is deleted in another state, which it may list or not.
+  @Test func aDeletionHidesNoStateThatIsThereAfterIt() async throws {
+    func at(_ second: Int) -> String { "2026-04-01T18:00:0\(second)Z" }
+    func item(_ status: String, _ second: Int) -> String {
+      #"{"id":"a","status":"\#(status)","at":"\#(at(second))"}"#
+    }
+    let transport = ScriptedTransport(
+      Self.answer(item("open", 1)),
+      HTTPResponse(status: 204, headers: ["Date": "Wed, 01 Apr 2026 18:00:09 GMT"]),
+      Self.answer(item("archived", 5)))
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","version":"/at","push":{"write":"PUT items/{id}","delete":"DELETE items/{id}"}}}}"#
+    let sink = RESTSink(
+      try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport))
+    let version = Version(modifiedAt: try #require(Timestamp(iso8601: at(1))))
+    let base = Record(id: Self.id, version: version, payload: Self.payload(item("open", 1)), fields: [])
+    let change = OutgoingChange(
+      id: Self.id, content: .deletion, base: .copy(base), key: IdempotencyKey("a"),
+      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
+    let outcome = try await sink.push([change], entities: SyncSchema(Entity("items"))).first
+    guard case .accepted(.tombstone(let tombstone))? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect(tombstone.version > version)
+    #expect(try tombstone.version.modifiedAt < #require(Timestamp(iso8601: at(5))))
+  }
+
   /// Without a path of single records, nothing tells whether the record is still there.
   @Test func aDeletionIsSentWhereNoRecordCanBeLookedAt() async throws {
     let transport = ScriptedTransport(Self.answer("", status: 204))
