@@ -36,7 +36,10 @@ struct RESTRecords: Sendable {
     let response = try await session.send(
       "GET", address, headers: try await requests.headers(Self.fresh), during: operation)
     if response.status == 404 || response.status == 410 {
-      try await demandList(besides: response, during: operation)
+      // Some APIs answer with a page for people, and so does a proxy while they are away.
+      if !HTTPFailure.beginning(of: response).isEmpty {
+        try await demandList(besides: response, during: operation)
+      }
       return nil
     }
     guard response.status == 200 else {
@@ -63,13 +66,10 @@ struct RESTRecords: Sendable {
     return copy
   }
 
-  /// Demands that the list of the type is there, if an answer without a record is a page for people.
-  ///
-  /// Some APIs answer so, and so does a proxy while they are away.
-  private func demandList(besides response: HTTPResponse, during operation: String) async throws(SyncError) {
-    let beginning = HTTPFailure.beginning(of: response)
+  /// Demands that the list of the type is there, beside an answer that a record is not.
+  func demandList(besides response: HTTPResponse, during operation: String) async throws(SyncError) {
     // A list under another record may be gone with that one.
-    guard !beginning.isEmpty, requests.collection.under == nil else { return }
+    guard requests.collection.under == nil else { return }
     let listing = RESTListing(
       requests: requests, PageRequest(entity: entity, position: .start(since: nil), limit: 1, pass: 1),
       session: session, needsTwoListings: false)
@@ -77,7 +77,7 @@ struct RESTRecords: Sendable {
     if (try? RESTAnswer(asked.response, of: requests.collection, during: operation)) != nil { return }
     throw SyncError(
       .remoteUnavailable, during: operation,
-      "The server answered \(response.status) to a request for a record\(beginning). It has no list either, so it does not tell whether the record is gone."
+      "The server answered \(response.status) to a request for a record\(HTTPFailure.beginning(of: response)). It has no list either, so it does not tell whether the record is gone."
     )
   }
 

@@ -14,7 +14,7 @@ public import SyncPorts
 /// lost: the edit counts as accepted. If it is in another state than the edit's base, the edit is a
 /// conflict. The write then carries the description's precondition, so that another client cannot
 /// come between; 409 and 412 are conflicts with the record as it is then. A deletion that finds no
-/// record is done. A PATCH with the base's version needs no look: the API compares the version.
+/// record is done, once the API has been asked for it. A PATCH with the base's version needs no look: the API compares the version.
 ///
 /// If an edit gives a record another key, such as its name, the record and all references to it move to
 /// that key.
@@ -177,7 +177,10 @@ struct RESTEdit: Sendable {
     let canLook = collection.lookupPath != nil
     let current = try await records.look(at: change.id.key, during: operation)
     if current?.record == nil, let outcome = try await moved(nil, during: operation) { return outcome }
-    if canLook, let outcome = settled(by: current?.change) { return outcome }
+    if canLook, let outcome = settled(by: current?.change) {
+      guard current == nil, change.content == .deletion, change.base.record != nil else { return outcome }
+      return try await proven(outcome, by: request, to: address, during: operation)
+    }
     var headers: HTTPHeaders = [:]
     if push.precondition == .etag {
       if !canLook {
@@ -200,6 +203,21 @@ struct RESTEdit: Sendable {
     }
     let response = try await write(request, to: address, headers, onto: current?.record, during: operation)
     return try await outcome(of: response, over: current?.change, during: operation)
+  }
+
+  /// The outcome of a deletion of which a look finds no record: it is sent all the same.
+  ///
+  /// The copy of the server that answers reads may not have a new record yet.
+  private func proven(
+    _ done: PushOutcome, by request: RESTAPI.Request, to address: HTTPAddress, during operation: String
+  ) async throws(SyncError) -> PushOutcome {
+    // There is no tag to send as a precondition.
+    if push.precondition == .etag { return done }
+    let response = try await write(request, to: address, [:], onto: nil, during: operation)
+    let outcome = try await outcome(of: response, over: nil, during: operation)
+    // Whatever is said against the deletion of a record that is not there, it is gone.
+    if case .refused = outcome { return done }
+    return outcome
   }
 
   /// Whether the API finds out by itself that the record has another state than the edit's base.
@@ -301,6 +319,8 @@ struct RESTEdit: Sendable {
     case 404, 410:
       let isVisible = if case .upsert? = before { true } else { false }
       if change.content == .deletion {
+        // A gateway in front of an API that is away knows none of its paths.
+        if !isVisible { try await records.demandList(besides: response, during: operation) }
         // Some APIs answer 404 to those who may see a record and not delete it, or for an unknown path.
         let now = isVisible ? try await records.look(at: change.id.key, during: operation)?.change : nil
         if let outcome = settled(by: now) { return outcome }

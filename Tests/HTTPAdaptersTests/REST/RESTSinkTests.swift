@@ -262,12 +262,39 @@ struct RESTSinkTests {
       let error = error as? SyncError
       return error?.code == .remoteUnavailable && error?.message.contains("No such site") == true
     }
-    let (outcome, requests) = try await Self.push(edit, answered: page, Self.answer("[]"))
-    #expect(requests.map(\.address.path) == ["/v1/items/a", "/v1/items"])
+    let answers = [page, Self.answer("[]")]
+    let (outcome, requests) = try await Self.push(
+      edit, answeredBy: edit == nil ? answers + [Self.answer("", status: 404), Self.answer("[]")] : answers)
+    #expect(requests.map(\.address.path).prefix(2) == ["/v1/items/a", "/v1/items"])
     switch outcome {
     case .accepted(.tombstone)?: #expect(edit == nil)
     case .conflict(nil)?: #expect(edit != nil)
     default: Issue.record("\(String(describing: outcome))")
+    }
+  }
+
+  /// The copy of a server that answers reads may be late, and not have a new record yet.
+  @Test(arguments: [204, 404, 400], [true, false])
+  func aDeletionIsSentAlsoWhereALookFindsNothing(_ status: Int, again: Bool) async throws {
+    let missing = Self.answer(#"{"message":"Not Found"}"#, status: 404)
+    let after = [204: [missing], 404: [Self.answer("[]")]][status] ?? []
+    let (outcome, requests) = try await Self.push(
+      nil, answeredBy: [missing, Self.answer("", status: status)] + after, again: again)
+    #expect(requests.map(\.method).prefix(2) == ["GET", "DELETE"])
+    guard case .accepted(.tombstone)? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+  }
+
+  /// A gateway answers 404 to everything while the API behind it is away.
+  @Test(arguments: [true, false])
+  func aDeletionIsNotDoneWhereTheListIsAwayToo(again: Bool) async throws {
+    let missing = Self.answer(#"{"message":"no Route matched with those values"}"#, status: 404)
+    await #expect {
+      _ = try await Self.push(nil, answeredBy: [missing, missing, missing], again: again)
+    } throws: {
+      ($0 as? SyncError)?.code == .remoteUnavailable
     }
   }
 
