@@ -395,7 +395,16 @@ struct RESTEdit: Sendable {
     }
     let current = try await records.look(at: change.id.key, during: operation)?.change
     guard case .upsert(let record)? = current else {
-      return try await moved(response, during: operation) ?? .retryLater(after: nil)
+      if let outcome = try await moved(response, during: operation) { return outcome }
+      // It has most likely made another key of what the edit says. To repeat the edit, as after a deletion,
+      // would make a second record.
+      if current == nil, collection.lookupPath != nil, change.base.record != nil {
+        return .unknown(
+          reason:
+            "The server answered \(response.status), and has no record under this key any more: it has perhaps given it another one."
+        )
+      }
+      return .retryLater(after: nil)
     }
     // The answer may be a part of it. Or the API stores it in another form, or keeps a member that was
     // removed. Another attempt would not help: what it has now is what became of the edit.

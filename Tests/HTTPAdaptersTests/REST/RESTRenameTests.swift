@@ -16,6 +16,8 @@ struct RESTRenameTests {
       var made = 0
       /// Whether the answers to writes tell nothing.
       var isSilent = false
+      /// Whether the answers to writes have no key.
+      var hidesKeys = false
       /// Whether writes leave the key as it was.
       var keepsKeys = false
       /// The number of answers to lose.
@@ -62,6 +64,7 @@ struct RESTRenameTests {
       if former == nil { state.made += 1 }
       state.records[path] = nil
       state.records[place] = members
+      if state.hidesKeys { members["slug"] = nil }
       return state.isSilent
         ? HTTPResponse(status: 204) : HTTPResponse(status: 200, body: Array(members.payload.bytes))
     }
@@ -151,6 +154,23 @@ struct RESTRenameTests {
     #expect(mirror.here("notes") == mirror.server.records("notes"))
     #expect(mirror.server.state.withLock { $0.made } == 0)
     #expect(try await mirror.engine.edits.pending("labels").isEmpty)
+  }
+
+  /// The server makes the key of the name, and does not tell it. To write the record again would make another.
+  @Test(arguments: [true, false])
+  func waitsForTheAppWhereNothingTellsTheNewKey(isSilent: Bool) async throws {
+    let mirror = try await mirror()
+    mirror.server.state.withLock { ($0.isSilent, $0.hidesKeys) = (isSilent, true) }
+    try await mirror.write("labels", "home", ["name": "House"])
+    for _ in 1...3 { _ = try await mirror.sync() }
+    #expect(mirror.server.records("labels").keys.sorted() == ["house"])
+    #expect(mirror.server.state.withLock { $0.made } == 0)
+    let waiting = try await mirror.engine.edits.waiting("labels")
+    #expect(waiting.map(\.entry.id.key) == ["home"])
+    #expect(waiting.allSatisfy { $0.reason.contains("another one") })
+    try await mirror.engine.edits.discard(RecordID(type: "labels", key: "home"))
+    for _ in 1...2 { _ = try await mirror.sync() }
+    #expect(mirror.here("labels") == mirror.server.records("labels"))
   }
 
   @Test func isUndoneByAnother() async throws {
