@@ -13,14 +13,17 @@ struct RESTContent: Sendable {
   init(collection: RESTAPI.Collection, of change: OutgoingChange) {
     self.collection = collection
     guard let former = change.base.record, let payload = change.content.payload,
-      Self.key(in: former.payload, of: collection) == change.id.key
+      key(in: former.payload) == change.id.key
     else { return }
-    newKey = Self.key(in: payload, of: collection).flatMap { $0 == change.id.key ? nil : $0 }
+    newKey = key(in: payload).flatMap { $0 == change.id.key ? nil : $0 }
   }
 
+  /// Whether one member of a record holds its key.
+  var hasReadableKey: Bool { !collection.hasKeysOfParts && collection.id.member != nil }
+
   /// The key in the one member that holds it; `nil` without such a member.
-  private static func key(in payload: Payload, of collection: RESTAPI.Collection) -> String? {
-    guard !collection.hasKeysOfParts, collection.id.member != nil,
+  func key(in payload: Payload) -> String? {
+    guard hasReadableKey,
       let record = try? JSONValueSlice(checking: payload.bytes, depthLimit: .max),
       let value = collection.id.value(in: record)
     else { return nil }

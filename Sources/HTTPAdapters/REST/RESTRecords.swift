@@ -27,9 +27,13 @@ struct RESTRecords: Sendable {
 
   /// Returns the current copy of a record; `nil` if there is none.
   ///
+  /// - Parameter takesSpellings: Whether the copy may have the key in another spelling, under which the
+  ///   server keeps it.
   /// - Throws: The error that the status means; `inconsistentData` if the answer holds another
   ///   record.
-  func look(at key: String, during operation: String) async throws(SyncError) -> Copy? {
+  func look(
+    at key: String, takesSpellings: Bool = false, during operation: String
+  ) async throws(SyncError) -> Copy? {
     guard let path = requests.collection.lookupPath, let address = requests.record(key, path: path) else {
       return nil
     }
@@ -59,6 +63,7 @@ struct RESTRecords: Sendable {
     if copy.change.id?.key.utf8.elementsEqual(key.utf8) != true {
       // It has moved to the place of another record, and is gone from its own.
       if response.isRedirected { return nil }
+      if takesSpellings, copy.change.id?.key.isSpelling(of: key) == true { return copy }
       throw SyncError(
         .inconsistentData, during: operation,
         "The record at \(requests.collection.place("item")) has another key than was asked for.")
@@ -349,6 +354,15 @@ struct RESTRecordReader: Sendable {
   static func lacks(_ pointer: JSONPointer, _ bytes: ArraySlice<UInt8>) -> Bool {
     guard let value = try? JSONValueSlice(checking: bytes) else { return false }
     return pointer.value(in: value) == nil
+  }
+}
+
+extension String {
+  /// Whether a server that ignores case, or normalizes Unicode, takes two keys for one.
+  ///
+  /// PostgreSQL, for one, has each UUID in small letters.
+  func isSpelling(of key: String) -> Bool {
+    !utf8.elementsEqual(key.utf8) && lowercased() == key.lowercased()
   }
 }
 

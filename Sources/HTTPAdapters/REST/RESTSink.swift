@@ -14,10 +14,11 @@ public import SyncPorts
 /// lost: the edit counts as accepted. If it is in another state than the edit's base, the edit is a
 /// conflict. The write then carries the description's precondition, so that another client cannot
 /// come between; 409 and 412 are conflicts with the record as it is then. A deletion that finds no
-/// record is done, once the API has been asked for it. A PATCH with the base's version needs no look: the API compares the version.
+/// record is done, once the API has been asked for it. A PATCH with the base's version needs no look:
+/// the API compares the version.
 ///
-/// If an edit gives a record another key, such as its name, the record and all references to it move to
-/// that key.
+/// If an edit gives a record another key, such as its name, or the API keeps the key in another spelling,
+/// the record and all references to it move to that key.
 ///
 /// - Note: Without a precondition, a write of another client between the look and ours is lost.
 /// - Note: A type without ``RESTAPI/Collection/push`` refuses every edit.
@@ -139,7 +140,7 @@ struct RESTEdit: Sendable {
   /// Sends the edit, and returns its outcome or the failure.
   func result(during operation: String) async -> Result<PushOutcome, SyncError> {
     do throws(SyncError) {
-      return .success(try await push(during: operation))
+      return .success(respelled(try await push(during: operation)))
     } catch {
       return .failure(error)
     }
@@ -149,7 +150,7 @@ struct RESTEdit: Sendable {
   func push(during operation: String) async throws(SyncError) -> PushOutcome {
     if let request = push.create, change.base.record == nil, change.content != .deletion {
       // The API has most likely given a bundled record its key.
-      if change.isBundled, let current = try await records.look(at: change.id.key, during: operation),
+      if change.isBundled, let current = try await look(during: operation),
         !current.isTombstone
       {
         return settled(by: current.change) ?? .conflict(current.change)
@@ -169,13 +170,13 @@ struct RESTEdit: Sendable {
       guard [404, 409, 410, 412].contains(response.status) else {
         return try await outcome(of: response, over: nil, during: operation)
       }
-      let current = try await records.look(at: change.id.key, during: operation)?.change
+      let current = try await look(during: operation)?.change
       if let outcome = settled(by: current) { return outcome }
       return try await outcome(of: response, over: current, during: operation)
     }
     // Without a path of single records, nothing is known of this one.
     let canLook = collection.lookupPath != nil
-    let current = try await records.look(at: change.id.key, during: operation)
+    let current = try await look(during: operation)
     if current?.record == nil, let outcome = try await moved(nil, during: operation) { return outcome }
     if canLook, let outcome = settled(by: current?.change) {
       guard current == nil, change.content == .deletion, change.base.record != nil else { return outcome }
@@ -218,6 +219,29 @@ struct RESTEdit: Sendable {
     // Whatever is said against the deletion of a record that is not there, it is gone.
     if case .refused = outcome { return done }
     return outcome
+  }
+
+  /// Looks at the record. One with another spelling of its key comes under the edit's own.
+  private func look(during operation: String) async throws(SyncError) -> RESTRecords.Copy? {
+    var copy = try await records.look(
+      at: change.id.key, takesSpellings: content.hasReadableKey, during: operation)
+    switch copy?.change {
+    case .upsert(let record)?: copy?.change = .upsert(record.under(change.id))
+    case .tombstone(let tombstone)?:
+      copy?.change = .tombstone(
+        Tombstone(
+          id: change.id, version: tombstone.version, entityTag: tombstone.entityTag, stamp: tombstone.stamp))
+    case .malformed?, nil: break
+    }
+    return copy
+  }
+
+  /// The outcome for a record that the server keeps under another spelling of the key: it has moved there.
+  private func respelled(_ outcome: PushOutcome) -> PushOutcome {
+    guard case .accepted(.upsert(let record)) = outcome, let key = content.key(in: record.payload),
+      key.isSpelling(of: change.id.key)
+    else { return outcome }
+    return .moved(record.under(RecordID(type: change.id.type, key: key)))
   }
 
   /// Whether the API finds out by itself that the record has another state than the edit's base.
@@ -298,11 +322,11 @@ struct RESTEdit: Sendable {
     case 303:
       // The effect is unknown: the address elsewhere may be that of the result, or of a page to
       // log in.
-      let current = try await records.look(at: change.id.key, during: operation)
+      let current = try await look(during: operation)
       return settled(by: current?.change) ?? .retryLater(after: nil)
     case 304:
       // It tells nothing of the effect of a write.
-      let current = try await records.look(at: change.id.key, during: operation)
+      let current = try await look(during: operation)
       return settled(by: current?.change) ?? withoutEffect(response)
     case 409:
       // A rule of the API that the edit breaks, unless the record has changed.
@@ -322,7 +346,7 @@ struct RESTEdit: Sendable {
         // A gateway in front of an API that is away knows none of its paths.
         if !isVisible { try await records.demandList(besides: response, during: operation) }
         // Some APIs answer 404 to those who may see a record and not delete it, or for an unknown path.
-        let now = isVisible ? try await records.look(at: change.id.key, during: operation)?.change : nil
+        let now = isVisible ? try await look(during: operation)?.change : nil
         if let outcome = settled(by: now) { return outcome }
       }
       if isVisible {
@@ -377,7 +401,7 @@ struct RESTEdit: Sendable {
     _ response: HTTPResponse, during operation: String
   ) async throws(SyncError) -> PushOutcome {
     guard let payload = change.content.payload else {
-      switch try await records.look(at: change.id.key, during: operation)?.change {
+      switch try await look(during: operation)?.change {
       case .tombstone(let tombstone)?: return .accepted(.tombstone(tombstone))
       case .upsert(let record)? where isBase(record): return withoutEffect(response)
       // Whether the API still lists this state, such as an archived one, a pull tells.
@@ -393,7 +417,7 @@ struct RESTEdit: Sendable {
     {
       return .accepted(.upsert(record))
     }
-    let current = try await records.look(at: change.id.key, during: operation)?.change
+    let current = try await look(during: operation)?.change
     guard case .upsert(let record)? = current else {
       if let outcome = try await moved(response, during: operation) { return outcome }
       // It has most likely made another key of what the edit says. To repeat the edit, as after a deletion,
@@ -453,7 +477,7 @@ struct RESTEdit: Sendable {
   private func settledByLook(
     during operation: String, otherwise: (RecordChange?) -> PushOutcome
   ) async throws(SyncError) -> PushOutcome {
-    let current = try await records.look(at: change.id.key, during: operation)?.change
+    let current = try await look(during: operation)?.change
     if case .upsert(let record)? = current, let payload = change.content.payload,
       content.holds(record.payload, payload, removedFrom: change.base.record?.payload)
     {
@@ -470,5 +494,13 @@ extension RESTRecords.Copy {
 
   fileprivate var record: Record? {
     if case .upsert(let record) = change { record } else { nil }
+  }
+}
+
+extension Record {
+  fileprivate func under(_ id: RecordID) -> Record {
+    Record(
+      id: id, version: version, entityTag: entityTag, schemaVersion: schemaVersion, payload: payload,
+      fields: fields)
   }
 }

@@ -283,8 +283,13 @@ public final class RESTSource: RemoteRecordSource {
       ?? Lookup(ids: ids, age: session.clock.stopwatch())
     do throws(SyncError) {
       while lookup.seen < ids.count {
-        let copy = try await records.look(at: ids[lookup.seen].key, during: "looking up \(entity.type)")
-        if let copy, records.isSelected(copy.change) { lookup.found.append(copy.change) }
+        let id = ids[lookup.seen]
+        let copy = try await records.look(
+          at: id.key, takesSpellings: true, during: "looking up \(entity.type)")
+        // In another spelling of its key, it is the record that lists show.
+        if let change = copy?.change, change.id == id, records.isSelected(change) {
+          lookup.found.append(change)
+        }
         lookup.seen += 1
       }
     } catch {
