@@ -54,6 +54,11 @@ struct RESTLook: Sendable {
     if let version = collection.version {
       found(version, "version", needed: true, &survey)
       if let format = collection.versionFormat { survey.add("Versions are read as \(format.layout).") }
+      if collection.versionFormat == nil, answer.rows.contains(where: { Self.isLocal(version, in: $0) }) {
+        survey.add(
+          "\(version) (\(collection.place("version"))) has times without a zone, which are read as UTC. If their zone has summer time, a change in the hour that autumn repeats is taken for an older one, until `--resync`."
+        )
+      }
     }
     for reference in collection.entity.references {
       guard let pointer = Self.pointer(reference.field) else { continue }
@@ -63,6 +68,14 @@ struct RESTLook: Sendable {
       guard let pointer = Self.pointer(index) else { continue }
       found(pointer, "indexes", needed: false, &survey)
     }
+  }
+
+  /// Whether a version is a time of an unknown zone.
+  private static func isLocal(_ version: JSONPointer, in row: ArraySlice<UInt8>) -> Bool {
+    guard let record = try? JSONValueSlice(checking: row), let text = version.value(in: record)?.string()
+    else { return false }
+    return text.utf8.count > "2026-04-01".utf8.count && Timestamp(iso8601: text) != nil
+      && Timestamp(iso8601: Array(text.utf8)[...], withOffset: true) == nil
   }
 
   private static func pointer(_ field: FieldName) -> JSONPointer? {

@@ -58,6 +58,19 @@ struct RESTSurveyTests {
     #expect(try await Self.survey(members, Self.filled()).problems == [problem])
   }
 
+  @Test(arguments: [
+    ("2026-10-25T02:30:00", true), ("2026-10-25 02:30", true), ("2026-10-25T02:30:00Z", false),
+    ("2026-10-25T02:30:00+01:00", false), ("2026-10-25", false),
+  ])
+  func tellsThatTimesHaveNoZone(_ time: String, _ isTold: Bool) async throws {
+    let page = #"{"data":[{"id":1,"at":"\#(time)"}]}"#
+    let survey = try await Self.survey(
+      #""version":"/at""#, ScriptedTransport(HTTPResponse(status: 200, body: Array(page.utf8))))
+    #expect(survey.problems == [])
+    let note = "/at (types.items.version) has times without a zone"
+    #expect(survey.notes.contains { $0.hasPrefix(note) } == isTold)
+  }
+
   @Test func findsParametersThatTheServerRefuses() async throws {
     let first = HTTPResponse(
       status: 200, headers: ["Date": "Tue, 24 Nov 2026 10:00:00 GMT"],
