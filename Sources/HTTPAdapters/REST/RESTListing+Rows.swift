@@ -74,18 +74,13 @@ extension RESTListing {
   }
 
   /// Makes a request of a page again after each short pause that the server asks for.
-  ///
-  /// Without it, all records of the page would be looked at again, up to the same pause.
   private func patiently<R>(_ request: () async throws(SyncError) -> R) async throws(SyncError) -> R {
-    var pauses = 0
+    var patience = RESTPatience()
     while true {
       do throws(SyncError) {
         return try await request()
       } catch {
-        guard let pause = error.retryAfter, pause <= RESTSink.longestPause, pauses < RESTSink.mostPauses,
-          (try? await session.clock.sleep(for: pause)) != nil
-        else { throw error }
-        pauses += 1
+        guard await patience.waitsOut(error, by: session.clock) else { throw error }
       }
     }
   }

@@ -74,7 +74,7 @@ struct RESTLook: Sendable {
   private static func isLocal(_ version: JSONPointer, in row: ArraySlice<UInt8>) -> Bool {
     guard let record = try? JSONValueSlice(checking: row), let text = version.value(in: record)?.string()
     else { return false }
-    return text.utf8.count > "2026-04-01".utf8.count && Timestamp(iso8601: text) != nil
+    return text.contains(":") && Timestamp(iso8601: text) != nil
       && Timestamp(iso8601: Array(text.utf8)[...], withOffset: true) == nil
   }
 

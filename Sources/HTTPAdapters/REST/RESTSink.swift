@@ -30,9 +30,6 @@ public final class RESTSink: RemoteRecordSink {
 
   private let source: RESTSource
   private static let operation = "pushing edits"
-  /// The longest pause that a batch or a page waits out, and how many in succession.
-  static let longestPause = Duration.seconds(30)
-  static let mostPauses = 4
 
   /// Creates a sink for the API that a source reads.
   ///
@@ -73,24 +70,21 @@ public final class RESTSink: RemoteRecordSink {
     let width = isOrdered ? 1 : max(1, edits.map(\.push.atOnce).min() ?? 1)
     var outcomes = [PushOutcome?](repeating: nil, count: changes.count)
     var rest = Array(edits.indices)
-    var pauses = 0
+    var patience = RESTPatience()
     while !rest.isEmpty {
       var failure: SyncError?
       for (place, result) in await Self.send(rest.map { ($0, edits[$0]) }, atOnce: width) {
         switch result {
         case .success(let outcome):
           outcomes[place] = outcome
-          pauses = 0
+          patience = RESTPatience()
         case .failure(let error): failure = failure ?? error
         }
       }
       rest.removeAll { outcomes[$0] != nil }
       guard let failure else { continue }
       if outcomes.allSatisfy({ $0 == nil }) { throw failure }
-      if let pause = failure.retryAfter, pause <= Self.longestPause, pauses < Self.mostPauses {
-        pauses += 1
-        if (try? await source.session.clock.sleep(for: pause)) != nil { continue }
-      }
+      if await patience.waitsOut(failure, by: source.session.clock) { continue }
       return outcomes.map { $0 ?? .retryLater(after: failure.retryAfter) }
     }
     return outcomes.compactMap(\.self)
