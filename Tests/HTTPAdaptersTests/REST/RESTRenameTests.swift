@@ -11,8 +11,7 @@ struct RESTRenameTests {
   /// Labels whose key is their name in small letters, and notes that refer to them.
   private final class Labels: HTTPTransport {
     struct State {
-      /// The records by their path.
-      var records: [String: FieldMap] = [:]
+      var records = KeyedRecords()
       var made = 0
       /// Whether the answers to writes tell nothing.
       var isSilent = false
@@ -41,15 +40,9 @@ struct RESTRenameTests {
       _ request: HTTPRequest, at path: String, _ state: inout State
     ) -> HTTPResponse {
       guard path.contains("/") else {
-        let all = state.records.filter { $0.key.hasPrefix(path + "/") }.sorted { $0.key < $1.key }
-        let rows = all.map { String(decoding: $0.value.payload.bytes, as: UTF8.self) }
-        return HTTPResponse(status: 200, body: Array("[\(rows.joined(separator: ","))]".utf8))
+        return HTTPResponse(status: 200, body: Array("[\(state.records.elements(of: path))]".utf8))
       }
-      let former = state.records[path]
-      if request.method == "GET" {
-        return former.map { HTTPResponse(status: 200, body: Array($0.payload.bytes)) }
-          ?? HTTPResponse(status: 404)
-      }
+      if request.method == "GET" { return state.records.answer(at: path) }
       guard var members = try? FieldMap(Payload(request.body[...])) else { return HTTPResponse(status: 400) }
       var place = path
       if path.hasPrefix("labels/") {
@@ -59,11 +52,11 @@ struct RESTRenameTests {
         let slug = state.keepsKeys ? former : own == former ? name.lowercased() : own
         members["slug"] = JSONString.quoted(slug)[...]
         place = "labels/" + slug
-        if place != path, state.records[place] != nil { return HTTPResponse(status: 409) }
+        if place != path, state.records.all[place] != nil { return HTTPResponse(status: 409) }
       }
-      if former == nil { state.made += 1 }
-      state.records[path] = nil
-      state.records[place] = members
+      if state.records.all[path] == nil { state.made += 1 }
+      state.records.all[path] = nil
+      state.records.all[place] = members
       if state.hidesKeys { members["slug"] = nil }
       return state.isSilent
         ? HTTPResponse(status: 204) : HTTPResponse(status: 200, body: Array(members.payload.bytes))
@@ -71,70 +64,38 @@ struct RESTRenameTests {
 
     /// The records of a type, as JSON by key.
     func records(_ type: String) -> [String: String] {
-      state.withLock { state in
-        let all = state.records.filter { $0.key.hasPrefix(type + "/") }
-        return Dictionary(
-          uniqueKeysWithValues: all.map {
-            (
-              String($0.key.dropFirst(type.count + 1)),
-              String(decoding: $0.value.payload.withoutEditStamp.bytes, as: UTF8.self)
-            )
-          })
-      }
+      state.withLock { $0.records.payloads(of: type) }.mapValues(RESTRenameTests.text)
     }
   }
 
-  private struct Mirror {
-    let server = Labels()
-    let store = InMemoryStore()
-    let engine: SyncEngine
-
-    init() async throws {
-      let json = """
-        {"base":"https://api.test/v1/","types":{
-          "labels":{"path":"labels","records":"","id":"/slug","push":{"write":"PUT labels/{id}"}},
-          "notes":{"path":"notes","records":"","push":{"write":"PUT notes/{id}"},
-            "references":{"label":"labels"}}}}
-        """
-      let source = try RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: server)
-      let labels = Entity("labels")
-      let notes = Entity("notes", references: [.to("labels", by: "label")])
-      engine = try await SyncEngine(
-        schema: SyncSchema(labels, notes), store: store, source: source, sink: RESTSink(source))
-    }
-
-    func write(_ type: RecordType, _ key: String, _ members: [FieldName: String]) async throws {
-      try await engine.edits.perform { (batch) throws(SyncError) in
-        try batch.set(RecordID(type: type, key: key)) { (fields) throws(SyncError) in
-          for (name, value) in members { fields[name] = JSONString.quoted(value)[...] }
-        }
-      }
-    }
-
-    func here(_ type: RecordType) -> [String: String] {
-      Dictionary(
-        uniqueKeysWithValues: store.records(of: type).map {
-          ($0.id.key, String(decoding: $0.payload.withoutEditStamp.bytes, as: UTF8.self))
-        })
-    }
-
-    func sync() async throws -> [SyncError] {
-      try await engine.sync().failures.map(\.error)
-    }
+  private static func text(_ payload: Payload) -> String {
+    String(decoding: payload.withoutEditStamp.bytes, as: UTF8.self)
   }
+
+  private typealias Mirror = KeyedMirror<Labels>
 
   private func mirror() async throws -> Mirror {
-    let mirror = try await Mirror()
+    let types = """
+      {"labels":{"path":"labels","records":"","id":"/slug","push":{"write":"PUT labels/{id}"}},
+        "notes":{"path":"notes","records":"","push":{"write":"PUT notes/{id}"},
+          "references":{"label":"labels"}}}
+      """
+    let mirror = try await Mirror(
+      Labels(), types: types, Entity("labels"), Entity("notes", references: [.to("labels", by: "label")]))
     mirror.server.state.withLock { state in
       let records = [
         "labels/home": #"{"slug":"home","name":"Home","color":"blue"}"#,
         "notes/1": #"{"id":"1","label":"home"}"#,
       ]
-      state.records = records.compactMapValues { try? FieldMap(Payload(Array($0.utf8)[...])) }
+      state.records.all = records.compactMapValues { try? FieldMap(Payload(Array($0.utf8)[...])) }
     }
     #expect(try await mirror.sync().isEmpty)
-    #expect(mirror.here("labels").keys.sorted() == ["home"])
+    #expect(here(mirror, "labels").keys.sorted() == ["home"])
     return mirror
+  }
+
+  private func here(_ mirror: Mirror, _ type: RecordType) -> [String: String] {
+    mirror.payloads(of: type).mapValues(Self.text)
   }
 
   enum Answer: CaseIterable { case whole, silent, lost }
@@ -150,8 +111,8 @@ struct RESTRenameTests {
     for _ in 1...3 { _ = try await mirror.sync() }
     #expect(mirror.server.records("labels").keys.sorted() == ["house"])
     #expect(mirror.server.records("notes") == ["1": #"{"id":"1","label":"house"}"#])
-    #expect(mirror.here("labels") == mirror.server.records("labels"))
-    #expect(mirror.here("notes") == mirror.server.records("notes"))
+    #expect(here(mirror, "labels") == mirror.server.records("labels"))
+    #expect(here(mirror, "notes") == mirror.server.records("notes"))
     #expect(mirror.server.state.withLock { $0.made } == 0)
     #expect(try await mirror.engine.edits.pending("labels").isEmpty)
   }
@@ -170,7 +131,7 @@ struct RESTRenameTests {
     #expect(waiting.allSatisfy { $0.reason.contains("another one") })
     try await mirror.engine.edits.discard(RecordID(type: "labels", key: "home"))
     for _ in 1...2 { _ = try await mirror.sync() }
-    #expect(mirror.here("labels") == mirror.server.records("labels"))
+    #expect(here(mirror, "labels") == mirror.server.records("labels"))
   }
 
   @Test func isUndoneByAnother() async throws {
@@ -179,8 +140,8 @@ struct RESTRenameTests {
       try await mirror.write("labels", "home", ["name": name])
       for _ in 1...2 { #expect(try await mirror.sync().isEmpty) }
       #expect(mirror.server.records("labels").keys.sorted() == [name.lowercased()])
-      #expect(mirror.here("labels") == mirror.server.records("labels"))
-      #expect(mirror.here("notes") == ["1": #"{"id":"1","label":"\#(name.lowercased())"}"#])
+      #expect(here(mirror, "labels") == mirror.server.records("labels"))
+      #expect(here(mirror, "notes") == ["1": #"{"id":"1","label":"\#(name.lowercased())"}"#])
       for key in ["home", "house"] {
         let found = try await mirror.engine.edits.perform { (batch) throws(SyncError) in
           try batch.record(RecordID(type: "labels", key: key))?.id.key
@@ -195,13 +156,13 @@ struct RESTRenameTests {
     let mirror = try await mirror()
     try await mirror.write("labels", "home", ["slug": "house"])
     mirror.server.state.withLock { state in
-      state.records["labels/home"] = try? FieldMap(
+      state.records.all["labels/home"] = try? FieldMap(
         Payload(Array(#"{"slug":"home","name":"Home","color":"red"}"#.utf8)[...]))
     }
     for _ in 1...3 { _ = try await mirror.sync() }
     #expect(mirror.server.records("labels") == ["house": #"{"slug":"house","name":"Home","color":"blue"}"#])
-    #expect(mirror.here("labels") == mirror.server.records("labels"))
-    #expect(mirror.here("notes") == ["1": #"{"id":"1","label":"house"}"#])
+    #expect(here(mirror, "labels") == mirror.server.records("labels"))
+    #expect(here(mirror, "notes") == ["1": #"{"id":"1","label":"house"}"#])
   }
 
   @Test func waitsWhereAServerKeepsTheFormerKey() async throws {
@@ -211,6 +172,6 @@ struct RESTRenameTests {
     _ = try await mirror.sync()
     _ = try await mirror.sync()
     #expect(try await mirror.engine.edits.waiting("labels").count == 1)
-    #expect(mirror.here("labels").keys.sorted() == ["home"])
+    #expect(here(mirror, "labels").keys.sorted() == ["home"])
   }
 }

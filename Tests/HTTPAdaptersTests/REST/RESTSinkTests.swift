@@ -25,14 +25,14 @@ struct RESTSinkTests {
 
   private static func push(
     _ json: String?, on base: String = stored, write: String = "PUT", answeredBy answers: [HTTPResponse],
-    again: Bool = false, further: String = ""
+    again: Bool = false, further: String = "", of type: String = "",
+    at version: Version = Version(modifiedAt: Timestamp(microseconds: 0))
   ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
     let transport = ScriptedTransport(answers)
     let api =
-      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","push":{"write":"\#(write) items/{id}","delete":"DELETE items/{id}"\#(further)}}}}"#
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items"\#(type),"push":{"write":"\#(write) items/{id}","delete":"DELETE items/{id}"\#(further)}}}}"#
     let source = try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport)
-    let record = Record(
-      id: id, version: Version(modifiedAt: Timestamp(microseconds: 0)), payload: payload(base), fields: [])
+    let record = Record(id: id, version: version, payload: payload(base), fields: [])
     let change = OutgoingChange(
       id: id, content: json.map { .upsert(payload($0), schemaVersion: 1) } ?? .deletion,
       base: .copy(record), key: IdempotencyKey("a"),
@@ -200,22 +200,11 @@ struct RESTSinkTests {
 
   /// An echo of what was sent has no version, and the next edit would take the record for another state.
   @Test func anAnswerWithoutAVersionIsNotTheRecord() async throws {
-    let whole = #"{"id":"a","name":"E","v":2}"#
-    let transport = ScriptedTransport(
-      Self.answer(#"{"id":"a","name":"A","v":1}"#), Self.answer(#"{"id":"a","name":"E"}"#), Self.answer(whole)
-    )
-    let api =
-      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","version":"/v","push":{"write":"PUT items/{id}"}}}}"#
-    let sink = RESTSink(
-      try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport))
-    let base = Record(
-      id: Self.id, version: Version(sequence: 1, modifiedAt: Timestamp(microseconds: 0)),
-      payload: Self.payload(#"{"id":"a","name":"A","v":1}"#), fields: [])
-    let change = OutgoingChange(
-      id: Self.id, content: .upsert(Self.payload(#"{"id":"a","name":"E","v":1}"#), schemaVersion: 1),
-      base: .copy(base), key: IdempotencyKey("a"),
-      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
-    let outcome = try await sink.push([change], entities: SyncSchema(Entity("items"))).first
+    let (base, whole) = (#"{"id":"a","name":"A","v":1}"#, #"{"id":"a","name":"E","v":2}"#)
+    let (outcome, _) = try await Self.push(
+      #"{"id":"a","name":"E","v":1}"#, on: base,
+      answeredBy: [base, #"{"id":"a","name":"E"}"#, whole].map { Self.answer($0) }, of: #","version":"/v""#,
+      at: Version(sequence: 1, modifiedAt: Timestamp(microseconds: 0)))
     #expect(Self.accepted(outcome) == whole)
   }
 
@@ -304,20 +293,14 @@ struct RESTSinkTests {
     func item(_ status: String, _ second: Int) -> String {
       #"{"id":"a","status":"\#(status)","at":"\#(at(second))"}"#
     }
-    let transport = ScriptedTransport(
+    let version = Version(modifiedAt: try #require(Timestamp(iso8601: at(1))))
+    let answers = [
       Self.answer(item("open", 1)),
       HTTPResponse(status: 204, headers: ["Date": "Wed, 01 Apr 2026 18:00:09 GMT"]),
-      Self.answer(item("archived", 5)))
-    let api =
-      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","version":"/at","push":{"write":"PUT items/{id}","delete":"DELETE items/{id}"}}}}"#
-    let sink = RESTSink(
-      try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport))
-    let version = Version(modifiedAt: try #require(Timestamp(iso8601: at(1))))
-    let base = Record(id: Self.id, version: version, payload: Self.payload(item("open", 1)), fields: [])
-    let change = OutgoingChange(
-      id: Self.id, content: .deletion, base: .copy(base), key: IdempotencyKey("a"),
-      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
-    let outcome = try await sink.push([change], entities: SyncSchema(Entity("items"))).first
+      Self.answer(item("archived", 5)),
+    ]
+    let (outcome, _) = try await Self.push(
+      nil, on: item("open", 1), answeredBy: answers, of: #","version":"/at""#, at: version)
     guard case .accepted(.tombstone(let tombstone))? = outcome else {
       Issue.record("\(String(describing: outcome))")
       return

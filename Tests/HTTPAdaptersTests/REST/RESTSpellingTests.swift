@@ -1,7 +1,6 @@
 import CanonicalSync
 import Foundation
 import HTTPAdapters
-import InMemoryAdapters
 import SyncAdapters
 import SyncJSON
 import Synchronization
@@ -14,8 +13,7 @@ struct RESTSpellingTests {
   /// A server that takes keys in any case and form, as databases do, and has them in one.
   private final class Folding: HTTPTransport {
     struct State {
-      /// The records by their path.
-      var records: [String: FieldMap] = [:]
+      var records = KeyedRecords()
       var answer = Answer.whole
       var isLost = false
     }
@@ -39,17 +37,13 @@ struct RESTSpellingTests {
       _ request: HTTPRequest, at path: String, _ state: inout State
     ) -> HTTPResponse {
       guard path.contains("/") else {
-        let all = state.records.filter { $0.key.hasPrefix(path + "/") }.sorted { $0.key < $1.key }
-        let rows = all.map { String(decoding: $0.value.payload.bytes, as: UTF8.self) }
-        return HTTPResponse(
-          status: 200, body: Array(#"{"data":[\#(rows.joined(separator: ","))],"next":null}"#.utf8))
+        let list = #"{"data":[\#(state.records.elements(of: path))],"next":null}"#
+        return HTTPResponse(status: 200, body: Array(list.utf8))
       }
       switch request.method {
-      case "GET":
-        return state.records[path].map { HTTPResponse(status: 200, body: Array($0.payload.bytes)) }
-          ?? HTTPResponse(status: 404)
+      case "GET": return state.records.answer(at: path)
       case "DELETE":
-        return HTTPResponse(status: state.records.removeValue(forKey: path) == nil ? 404 : 204)
+        return HTTPResponse(status: state.records.all.removeValue(forKey: path) == nil ? 404 : 204)
       default: break
       }
       guard var members = try? FieldMap(Payload(request.body[...])) else { return HTTPResponse(status: 400) }
@@ -57,7 +51,7 @@ struct RESTSpellingTests {
         let text = members[name].flatMap { try? JSONValueSlice(checking: $0).string() }
         if let text { members[name] = JSONString.quoted(folded(text))[...] }
       }
-      state.records[path] = members
+      state.records.all[path] = members
       switch state.answer {
       case .silent: return HTTPResponse(status: 204)
       case .echo: return HTTPResponse(status: 200, body: request.body)
@@ -67,55 +61,19 @@ struct RESTSpellingTests {
 
     /// The records of a type, as JSON by key.
     func records(_ type: String) -> [String: String] {
-      state.withLock { state in
-        let all = state.records.filter { $0.key.hasPrefix(type + "/") }
-        return Dictionary(
-          uniqueKeysWithValues: all.map {
-            (
-              String($0.key.dropFirst(type.count + 1)),
-              String(decoding: $0.value.payload.bytes, as: UTF8.self)
-            )
-          })
-      }
+      state.withLock { $0.records.payloads(of: type) }.mapValues { String(decoding: $0.bytes, as: UTF8.self) }
     }
   }
 
-  private struct Mirror {
-    let server = Folding()
-    let store = InMemoryStore()
-    let engine: SyncEngine
-
-    init() async throws {
-      let json = """
-        {"base":"https://api.test/v1/","types":{
-          "items":{"path":"items","records":"/data","paging":{"next":"/next"},"item":"items/{id}",
-            "push":{"write":"PUT items/{id}","delete":"DELETE items/{id}"}},
-          "notes":{"path":"notes","records":"/data","paging":{"next":"/next"},"item":"notes/{id}",
-            "push":{"write":"PUT notes/{id}"},"references":{"item":"items"}}}}
-        """
-      let source = try RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: server)
-      let notes = Entity("notes", references: [.to("items", by: "item")])
-      engine = try await SyncEngine(
-        schema: SyncSchema(Entity("items"), notes), store: store, source: source, sink: RESTSink(source))
-    }
-
-    func write(_ type: RecordType, _ key: String, _ members: [FieldName: String]) async throws {
-      try await engine.edits.perform { (batch) throws(SyncError) in
-        try batch.set(RecordID(type: type, key: key)) { (fields) throws(SyncError) in
-          fields["id"] = JSONString.quoted(key)[...]
-          for (name, value) in members { fields[name] = JSONString.quoted(value)[...] }
-        }
-      }
-    }
-
-    func sync() async throws -> [SyncError] { try await engine.sync().failures.map(\.error) }
-
-    func here(_ type: RecordType) -> [String: String] {
-      Dictionary(
-        uniqueKeysWithValues: store.records(of: type).map {
-          ($0.id.key, String(decoding: $0.payload.bytes, as: UTF8.self))
-        })
-    }
+  private func mirror() async throws -> KeyedMirror<Folding> {
+    let types = """
+      {"items":{"path":"items","records":"/data","paging":{"next":"/next"},"item":"items/{id}",
+          "push":{"write":"PUT items/{id}","delete":"DELETE items/{id}"}},
+        "notes":{"path":"notes","records":"/data","paging":{"next":"/next"},"item":"notes/{id}",
+          "push":{"write":"PUT notes/{id}"},"references":{"item":"items"}}}
+      """
+    return try await KeyedMirror(
+      Folding(), types: types, Entity("items"), Entity("notes", references: [.to("items", by: "item")]))
   }
 
   private static let keys = ["5042FBD9-F85B-4422-B276-02F949F1BC59", "Cafe\u{301}"]
@@ -123,22 +81,25 @@ struct RESTSpellingTests {
   /// Swift writes a UUID in capitals, and PostgreSQL in small letters.
   @Test(arguments: Answer.allCases, keys)
   func hasOneRecordAsTheDeviceHas(_ answer: Answer, _ key: String) async throws {
-    let mirror = try await Mirror()
+    let mirror = try await mirror()
+    func here(_ type: RecordType) -> [String: String] {
+      mirror.payloads(of: type).mapValues { String(decoding: $0.bytes, as: UTF8.self) }
+    }
     mirror.server.state.withLock { ($0.answer, $0.isLost) = (answer, answer == .lost) }
-    try await mirror.write("items", key, ["name": "A"])
-    try await mirror.write("notes", "1", ["item": key])
+    try await mirror.write("items", key, ["id": key, "name": "A"])
+    try await mirror.write("notes", "1", ["id": "1", "item": key])
     for _ in 1...3 { _ = try await mirror.sync() }
     #expect(mirror.server.records("items").count == 1)
-    #expect(mirror.here("items") == mirror.server.records("items"))
-    #expect(mirror.here("items").keys.map { Array($0.utf8) } == [Array(Folding.folded(key).utf8)])
-    #expect(mirror.here("notes") == mirror.server.records("notes"))
+    #expect(here("items") == mirror.server.records("items"))
+    #expect(here("items").keys.map { Array($0.utf8) } == [Array(Folding.folded(key).utf8)])
+    #expect(here("notes") == mirror.server.records("notes"))
     for type in ["items", "notes"] as [RecordType] {
       #expect(try await mirror.engine.edits.pending(type).isEmpty)
     }
     // An edit by the former key, and a deletion, still find the record.
-    try await mirror.write("items", Folding.folded(key), ["name": "B"])
+    try await mirror.write("items", Folding.folded(key), ["id": Folding.folded(key), "name": "B"])
     for _ in 1...2 { #expect(try await mirror.sync().isEmpty) }
-    #expect(mirror.here("items") == mirror.server.records("items"))
-    #expect(mirror.here("items").values.allSatisfy { $0.contains("B") })
+    #expect(here("items") == mirror.server.records("items"))
+    #expect(here("items").values.allSatisfy { $0.contains("B") })
   }
 }

@@ -171,14 +171,20 @@ struct AtomicGroupTests {
     #expect(world.there() == world.here())
   }
 
-  /// A rebuild deletes a record of the group for another one, which has inherited its edit.
-  @Test(arguments: [true, false]) func hasTheWinnerInThePlaceOfALoser(isWinnerOfGroup: Bool) async throws {
+  /// Two meters that are one, of which a reading refers to the newer.
+  private func worldOfDuplicates(_ json: String) async throws -> PushWorld {
     let meters = Entity("meters", naturalKey: NaturalKey("mac"))
     let world = try await PushWorld([meters, PushWorld.readings])
-    for key in ["old", "new"] { world.remote.upsert("meters", key, #"{"mac":"1"}"#) }
+    for key in ["old", "new"] { world.remote.upsert("meters", key, json) }
     world.remote.upsert("readings", "r1", #"{"meter":"new"}"#)
     _ = try await world.engine.sync()
     world.clock.advance(by: .seconds(1))
+    return world
+  }
+
+  /// A rebuild deletes a record of the group for another one, which has inherited its edit.
+  @Test(arguments: [true, false]) func hasTheWinnerInThePlaceOfALoser(isWinnerOfGroup: Bool) async throws {
+    let world = try await worldOfDuplicates(#"{"mac":"1"}"#)
     try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
       try Self.set(Self.old, ["slot": "1"], in: &batch)
       try Self.set(Self.reading, ["value": "1"], in: &batch)
@@ -195,12 +201,7 @@ struct AtomicGroupTests {
 
   /// Another client has written a rebuild's winner later than the edit of a loser, which is lost.
   @Test func waitsForTheAppIfAWinnerKeepsWhatALosersEditSays() async throws {
-    let meters = Entity("meters", naturalKey: NaturalKey("mac"))
-    let world = try await PushWorld([meters, PushWorld.readings])
-    for key in ["old", "new"] { world.remote.upsert("meters", key, #"{"mac":"1","slot":0}"#) }
-    world.remote.upsert("readings", "r1", #"{"meter":"new"}"#)
-    _ = try await world.engine.sync()
-    world.clock.advance(by: .seconds(1))
+    let world = try await worldOfDuplicates(#"{"mac":"1","slot":0}"#)
     try await world.engine.edits.perform(atomically: true) { (batch) throws(SyncError) in
       try Self.set(Self.old, ["slot": "1"], in: &batch)
       try Self.set(Self.reading, ["value": "1"], in: &batch)

@@ -157,7 +157,7 @@ struct OtherSourceTests {
     #expect(try await first.outbox().count == 3)
     for _ in 1...2 {
       _ = try await exchange.engine.sync()
-      // A pause lasts, whoever has asked for it.
+      // The engine keeps the pause that the first remote has asked for.
       first.clock.advance(by: .seconds(3600))
     }
     let sent = exchange.other.pushLog.joined()
