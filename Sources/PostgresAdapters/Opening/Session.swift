@@ -96,7 +96,7 @@
     /// It is the one of the log that is written now: after a promotion, the control file has the
     /// former one until the next checkpoint.
     func timeline() throws(SyncError) -> Int64 {
-      if let known = knownTimeline, known.generation == generation { return known.number }
+      if let knownTimeline { return knownTimeline }
       let sql = """
         SELECT CASE WHEN pg_is_in_recovery() \
         THEN (SELECT min_recovery_end_timeline::bigint FROM pg_control_recovery()) \
@@ -105,7 +105,7 @@
       let found = try query(Statement(sql, isKept: false), during: "reading the server's timeline").first
       let number = found?.integer(0) ?? 0
       // A pooler may connect to another server meanwhile.
-      if !(settings.isLent && session?.isPooled == true) { knownTimeline = (generation, number) }
+      if !(settings.isLent && session?.isPooled == true) { knownTimeline = number }
       return number
     }
 

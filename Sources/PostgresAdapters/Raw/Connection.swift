@@ -20,8 +20,8 @@
     var failure: PostgresFailure?
     /// The number of connections so far, also of those that failed.
     private(set) var generation = 0
-    /// The server's timeline, and the connection that has asked for it.
-    var knownTimeline: (generation: Int, number: Int64)?
+    /// The server's timeline, as an open connection was told.
+    var knownTimeline: Int64?
     private var wasOpen = false
     /// The number of statements so far.
     private(set) var statementCount = 0
@@ -52,7 +52,7 @@
 
     func close() {
       if let handle { PQfinish(handle) }
-      (handle, pipeline, session) = (nil, nil, nil)
+      (handle, pipeline, session, knownTimeline) = (nil, nil, nil, nil)
     }
 
     var isOpen: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
@@ -204,6 +204,8 @@
         return try body(&pipeline!)
       } catch {
         if failure == nil { failure = error }
+        // A server that ends may fail at a statement before it ends the connection.
+        if error.isConnectionLost { failure?.isConnectionLost = true }
         throw error.error(during: operation())
       }
     }

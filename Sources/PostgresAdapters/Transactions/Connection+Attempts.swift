@@ -15,10 +15,8 @@
     init(patience: Duration) { self.patience = patience }
 
     /// Whether to run the transaction again, after a pause.
-    ///
-    /// - Parameter isGone: Whether the connection was lost after the failure.
-    mutating func goOn(after failure: PostgresFailure, isGone: Bool) -> Bool {
-      if failure.isConnectionLost || isGone {
+    mutating func goOn(after failure: PostgresFailure) -> Bool {
+      if failure.isConnectionLost {
         let since = lostSince ?? ContinuousClock.now
         lostSince = since
         guard ContinuousClock.now - since < patience else { return false }
@@ -57,15 +55,12 @@
           // Also if a table or a column is gone, by the registration of another server.
           let isOutdated = transaction.isOutdated || isFirst && failure?.state.hasPrefix("42") == true
           let explained = explained(error)
-          // A server that ends may fail at a statement before it ends the connection.
-          let isGone = !isOpen && failure?.connecting == nil
           rollback()
           cache.kept.forget()
           cache.header = nil
           isFirst = false
           if isOutdated { continue }
-          guard let failure, isAbandoned?() != true, attempts.goOn(after: failure, isGone: isGone)
-          else { throw explained }
+          guard let failure, isAbandoned?() != true, attempts.goOn(after: failure) else { throw explained }
         }
       }
     }
