@@ -340,7 +340,10 @@
             goesOn = try await readers.run { connection throws(SyncError) in
               for _ in 0..<Self.mostTurns {
                 guard let turn = next() else { return false }
-                turn.end(result(of: turn, on: connection))
+                turn.end(
+                  Result { () throws(SyncError) -> R in
+                    try ReadTicket().read(on: connection, context, turn.read)
+                  })
               }
               return true
             }
@@ -349,14 +352,6 @@
             goesOn = next().map { $0.end(.failure(error)) } != nil
           }
         }
-      }
-    }
-
-    private func result<R>(of turn: ReadTurn<R>, on connection: Connection) -> Result<R, SyncError> {
-      do throws(SyncError) {
-        return .success(try ReadTicket().read(on: connection, context, turn.read))
-      } catch {
-        return .failure(error)
       }
     }
   }

@@ -15,7 +15,9 @@ public struct StorePosition: Hashable, Sendable, Comparable, Codable {
   }
 
   /// Whether one write came before another.
-  public static func < (a: StorePosition, b: StorePosition) -> Bool { a.number < b.number }
+  public static func < (a: StorePosition, b: StorePosition) -> Bool {
+    (a.number, a.history ?? 0) < (b.number, b.history ?? 0)
+  }
 }
 
 /// The records that writes changed after a position.

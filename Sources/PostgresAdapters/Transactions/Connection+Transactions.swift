@@ -27,7 +27,7 @@
             header, using: [], begin: beginning(Self.isolated),
             readHeader: StoreHeader.statement(settings.writer),
             context, mayReadAlone: true)
-          let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
+          let result = Result { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
           guard let start = transaction.start else {
             if let kind = transaction.aloneRead { memory.forecasts.countHit(kind) }
             return try endRead(result)
@@ -40,7 +40,7 @@
         }
         enqueue(beginning(Self.isolated))
         try open(context, by: StoreHeader.statement(settings.writer))
-        return try endRead(run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) })
+        return try endRead(Result { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) })
       }
     }
 
@@ -90,7 +90,7 @@
           try header.demand(authority)
         }
         let transaction = PostgresTransaction(on: self)
-        let outcome = run { () throws(SyncError) -> R in try body(transaction) }
+        let outcome = Result { () throws(SyncError) -> R in try body(transaction) }
         let ending = try ending(of: transaction, after: outcome.map { _ in })
         guard case .success(let result) = outcome else { return try outcome.get() }
         if ending.isWriting { unsettled = (token + 1, result) }
@@ -196,14 +196,6 @@
     private func allows(_ authority: WriteAuthority, by header: StoreHeader) -> Bool {
       // A refusal has to come from the header as it is now.
       (try? header.demand(authority)) != nil
-    }
-
-    private func run<R>(_ body: () throws(SyncError) -> R) -> Result<R, SyncError> {
-      do throws(SyncError) {
-        return .success(try body())
-      } catch {
-        return .failure(error)
-      }
     }
 
     /// Runs statements that change the store's header, after earlier writes, in one round trip.

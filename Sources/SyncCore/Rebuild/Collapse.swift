@@ -58,7 +58,7 @@ struct Collapse: Sendable {
       drafts[id] = draft
     }
     var tally = Tally()
-    var lost: [RecordID] = []
+    var lost: Set<RecordID> = []
     if isComplete {
       counts.carriedOver = try takeOver(plan, referrers, into: &drafts)
       let conflicts = try inherit(plan, referrers, by: merge.settler, into: &drafts, &lost)
@@ -142,7 +142,7 @@ struct Collapse: Sendable {
   /// - Parameter lost: The losers over whose edits their winners have won.
   private func inherit(
     _ plan: CollapsePlan, _ referrers: Referrers, by settler: EditSettler,
-    into drafts: inout [RecordID: RecordDraft], _ lost: inout [RecordID]
+    into drafts: inout [RecordID: RecordDraft], _ lost: inout Set<RecordID>
   ) throws(SyncError) -> [Conflict] {
     var conflicts: [Conflict] = []
     for election in plan.elections {
@@ -161,7 +161,7 @@ struct Collapse: Sendable {
           drafts[winner.id] = draft
         } else if edit.sent == nil, plan.pending[winner.id]?.author != .app {
           // What may have arrived is sent again with its whole group. A later edit of the app takes its place.
-          lost.append(loser.id)
+          lost.insert(loser.id)
         }
       }
     }
@@ -169,7 +169,7 @@ struct Collapse: Sendable {
   }
 
   private func write(
-    _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool, _ lost: [RecordID],
+    _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool, _ lost: Set<RecordID>,
     _ tally: inout Tally, in transaction: any StoreTransaction
   ) throws(SyncError) -> ChangedRecords {
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
@@ -197,7 +197,7 @@ struct Collapse: Sendable {
           let edited = election.losers.compactMap { lost.contains($0.id) ? nil : plan.pending[$0.id] }
           try transaction.passOnPlaces(of: edited, to: election.winner.id)
         }
-        for refusal in try transaction.breakGroups(of: lost, at: now) { tally.noteRefusal(refusal) }
+        for refusal in try transaction.breakGroups(of: lost.sorted(), at: now) { tally.noteRefusal(refusal) }
       }
       try ExpiringValues.move(
         plan.elections.flatMap { election in election.losers.map { ($0.id, election.winner.id) } },
